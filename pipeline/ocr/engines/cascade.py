@@ -15,7 +15,15 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.characters import script_of
 from build_dataset.pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
-from build_dataset.pipeline.ocr.engines.network import STEP, Pixels, Run, load_network, narrow_line, values_of
+from build_dataset.pipeline.ocr.engines.network import (
+    STEP,
+    Pixels,
+    Run,
+    load_network,
+    mark_lost,
+    narrow_line,
+    values_of,
+)
 from build_dataset.pipeline.ocr.glyphs import is_cjk
 
 SURE, SURE_IDEOGRAPH, SURE_ALIKE, SURE_RARE, SURE_LABEL = 0.9, 0.95, 0.99, 0.99, 0.75
@@ -115,6 +123,7 @@ class Cascade:
         for glyphs, small, image in zip(found, narrow, images, strict=True):
             for glyph in glyphs:  # in steps of the images as they are
                 glyph.at *= image.shape[1] / small.shape[1]
+            mark_lost(image, glyphs)
         kinds = Counter(script_of(glyph.char) for glyphs in found for glyph in glyphs)
         if kinds["big5"] > _TRADITIONAL * kinds["gb2312"]:
             for glyph in (one for glyphs in found for one in glyphs if one.char in _CONFUSABLES_OF_TRADITIONAL):

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +21,8 @@ _SECONDED, _GAP = (
     0.02,
 )  # A second model's probability below which, and one of a lost character above which is noted
 _LIKELY, _POSSIBLE = 8, 1e-4  # Characters of a place that are kept at most, and their least probability
-_EM = 3.5  # Usual width of an ideograph in steps, where a line has too few to measure
-_SPACED = frozenset(" 、。，．：；")  # Characters after which white space is no sign of a lost character
-_TOO_WIDE = 0.45
-"""White space in em between two characters in which another one may have been overlooked: ⁹ and / in 10⁹/L."""
+_AS_BOX = 0.1  # Probability of 口 from which a box may be one
+_UNMARKED = 0.5  # Gap behind a label whose mark was not read
 
 
 @dataclass(slots=True)
@@ -37,7 +33,8 @@ class Glyph:
     confidence: float  # 0..1: probability of the character in half or full width, at its surest step
     at: float  # Its middle, in steps of the recogniser
     gap: float = 0.0
-    """Probability that a character was overlooked between this one and the next, or behind the last one."""
+    """Probability that a character was overlooked between this one and the next, or behind the last one; 1 where ink
+    stands there."""
     others: tuple[tuple[str, float], ...] = ()
     """Other likely characters of the place with their probabilities, likeliest first; none where it is sure."""
     seconded: float = 1.0
@@ -90,12 +87,12 @@ class Alphabet:
         for glyph, step in zip(glyphs, at.tolist(), strict=True):
             if glyph.confidence < SURE:
                 glyph.others = self._others(values[step], glyph.char)
+                _prefer_ideograph(glyph)
         for left, right, glyph in zip(runs, runs[1:], glyphs, strict=False):
             glyph.gap = self._overlooked(values[left[1] : right[0]], (best[left[0]], best[right[0]]))
         glyphs[-1].gap = self._overlooked(values[runs[-1][1] :], (best[runs[-1][0]],))
         kept = [index for index, glyph in enumerate(glyphs) if not _is_stray_space(glyphs, index)]
         glyphs, at = [glyphs[index] for index in kept], at[kept]
-        _mark_wide_gaps(glyphs)
         if starts_line:
             self._stop_after_label(glyphs, values, at)
         return glyphs
@@ -136,7 +133,7 @@ class Alphabet:
         glyph = glyphs[mark]
         if glyph.char not in ",，.．":
             if is_cjk(glyph.char):
-                glyphs[mark - 1].gap = 1.0
+                glyphs[mark - 1].gap = _UNMARKED
             return
         row = values[at[mark]]
         stop, comma = float(row[self._stop].sum()), float(row[self._comma].sum()) * _LABEL_COMMA
@@ -147,25 +144,19 @@ class Alphabet:
             glyph.confidence = min(glyph.confidence, 0.5)  # below every limit: read again
 
 
+def _prefer_ideograph(glyph: Glyph) -> None:
+    """Make a box the 口 that it may be, in place: what stands beside it decides, 口服."""
+    share = dict(glyph.others).get("口", 0.0)
+    if glyph.char in "□☐" and share > _AS_BOX:
+        others = [one for one in glyph.others if one[0] != "口"]
+        glyph.others = tuple(sorted([(glyph.char, glyph.confidence), *others], key=lambda one: -one[1]))
+        glyph.char, glyph.confidence = "口", share
+
+
 def _is_stray_space(glyphs: Sequence[Glyph], index: int) -> bool:
     """Return whether a space stands before a mark that follows its word closely, which nobody prints."""
     after = glyphs[index + 1].char if index + 1 < len(glyphs) else "-"
     return glyphs[index].char == " " and after in ".．,，、。:：;；)）"
-
-
-def _mark_wide_gaps(glyphs: Sequence[Glyph]) -> None:
-    """Set the gap of characters that stand too far from the next."""
-    pairs = [(one, other) for one, other in pairwise(glyphs) if one.char not in _SPACED and other.char != " "]
-    ems = [other.at - one.at for one, other in pairs if is_cjk(one.char) and is_cjk(other.char)]
-    em = median(ems) if len(ems) >= 3 else _EM  # the line's own, where it can be measured
-    for one, other in pairs:
-        usual = em * (_width(one.char) + _width(other.char)) / 2
-        if other.at - one.at > usual + _TOO_WIDE * em:
-            one.gap = 1.0
-
-
-def _width(char: str) -> float:
-    return 1.0 if is_cjk(char) else 0.6  # in em: letters and digits with their space
 
 
 def label_end(chars: Sequence[str]) -> int | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import cv2
@@ -36,6 +37,14 @@ compared with its neighbours, since lines of photographs bend."""
 _USUAL = 0.8
 """Share of the median height of the line's letters and digits that a neighbour has at least: the 2 of PaO₂53 says
 nothing of the 5."""
+_MORE = 0.15  # Of a line's height, what is seen more of the page around it at a second look
+_EM = 3.5  # Usual width of an ideograph in steps, where a line has too few to measure
+_WIDE = frozenset("mwMWG@%&—①②③④⑤⑥⑦⑧⑨⑩×≥≤→ⅡⅢⅣ")
+_CLAIMED, _CLAIMED_WIDE, _CLAIMED_NARROW = 0.62, 0.55, 0.36
+"""Half the widths in em of what an ideograph, a wide letter or sign and another one claim around their middles."""
+_UNCLAIMED, _EDGE = 0.35, 0.2
+"""Width in em of ink that no character claims from which one was lost, and share of the height at the top and bottom
+where it belongs to other lines: of 2,253 lines read right .3 % have so much, of dropped ideographs 99 % leave it."""
 Rows = tuple[int, int]  # First and last row of the ink of a character
 
 
@@ -126,6 +135,14 @@ def cut_line(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
     return np.asarray(cv2.resize(level, (width, HEIGHT)), dtype=np.uint8)
 
 
+def grown(box: Box) -> Box:
+    """A line's box with ``_MORE`` of its height more on every side."""
+    across, down = box[1] - box[0], box[3] - box[0]
+    more = _MORE * float(np.linalg.norm(down))
+    across, down = (more / max(1.0, float(np.linalg.norm(side))) * side for side in (across, down))
+    return np.asarray(box + np.array([-across - down, across - down, across + down, down - across]), np.float32)
+
+
 def narrow_line(image: Pixels, factor: float) -> Pixels:
     """A line, narrower by ``factor``."""
     if factor == 1:
@@ -186,6 +203,36 @@ def _may_be_raised(last: Glyph, glyph: Glyph) -> bool:
 def _is_above(own: Rows, other: Rows) -> bool:
     high = other[1] - other[0]
     return own[1] <= other[0] + _LIFTED * high and own[1] - own[0] <= _SMALLER * high
+
+
+def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:
+    """Set the gap of characters to 1, in place, behind which ink stands that none claims: 一 at the end, 口 of B.口服.
+
+    Ink before the first one counts as behind it. Returns whether there is any.
+    """
+    ideographs = [is_cjk(glyph.char) and glyph.char.isalnum() for glyph in glyphs]
+    pairs = zip(pairwise(glyphs), pairwise(ideographs), strict=True)
+    ems = [other.at - one.at for (one, other), both in pairs if all(both)]
+    em = STEP * (median(ems) if len(ems) >= 3 else _EM)  # the line's own, where it can be measured
+    free = np.zeros(image.shape[1], bool)
+    for left, top, right, bottom in _strokes(image).tolist():
+        free[left:right] |= _EDGE < (top + bottom) / 2 / image.shape[0] < 1 - _EDGE
+    for glyph in glyphs:
+        half = em * _claimed(glyph.char)
+        free[max(0, round(glyph.at * STEP - half)) : max(0, round(glyph.at * STEP + half))] = False
+    edges = [0, *(round(glyph.at * STEP) for glyph in glyphs), len(free)]
+    lost = {
+        max(0, at - 1) for at, (left, right) in enumerate(pairwise(edges)) if free[left:right].sum() > _UNCLAIMED * em
+    }
+    for at in lost if glyphs else ():
+        glyphs[at].gap = 1.0
+    return bool(lost)
+
+
+def _claimed(char: str) -> float:
+    if char.isspace():
+        return 0.0
+    return _CLAIMED if is_cjk(char) else _CLAIMED_WIDE if char in _WIDE else _CLAIMED_NARROW
 
 
 def _strokes(image: Pixels) -> NDArray[np.int32]:

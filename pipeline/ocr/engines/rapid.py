@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from build_dataset.pipeline.ocr.engines.cascade import Cascade, Recogniser
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
-from build_dataset.pipeline.ocr.engines.network import Detector, cut_line, in_package, raise_digits
+from build_dataset.pipeline.ocr.engines.network import Detector, cut_line, grown, in_package, mark_lost, raise_digits
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Word
 from build_dataset.pipeline.ocr.params import RapidOcrParams
@@ -69,7 +69,7 @@ class RapidEngine(OcrEngine):
         quick = params.tiny_first
         detection = _model("tiny" if quick else "small", "det")
         self._detector = Detector(detection, self._backend, params.detection_side)
-        good = self._recogniser("small")
+        self._good = good = self._recogniser("small")
         self._recogniser_of_lines = Cascade(self._recogniser("tiny"), good, _SQUEEZE) if quick else good
         # Parts that are read again are hard: at full width 35 of 14,408 characters of scans were wrong, squeezed 40.
         self._squeeze = 1.0 if quick else _SQUEEZE
@@ -101,8 +101,18 @@ class RapidEngine(OcrEngine):
         words = []
         for (box, image), glyphs in zip(found, lines, strict=True):
             raise_digits(image, glyphs)
-            words.append(_word(box, glyphs))
+            again = self._wider(page, box) if mark_lost(image, glyphs) else None
+            words.append(_word(box, again or glyphs))
         return [word for word in words if word]
+
+    def _wider(self, page: NDArray[np.uint8], box: NDArray[np.float32]) -> list[Glyph] | None:
+        """Return what is read with more of the page around a line; None where some of its ink is still unclaimed."""
+        image = cut_line(page, grown(box), self._squeeze)
+        if image is None:
+            return None
+        (glyphs,) = self._good.read([image])
+        raise_digits(image, glyphs)
+        return None if mark_lost(image, glyphs) else glyphs
 
 
 def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:

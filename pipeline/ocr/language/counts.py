@@ -15,6 +15,7 @@ from build_dataset.pipeline.characters import simple_forms
 from build_dataset.pipeline.ocr.glyphs import is_common
 
 TABLE = "counts.npz"
+ALIKE = "alike.txt"
 STEPS_A_DOUBLING = 8  # Values of a stored count by which it doubles
 BREAK, DIGIT, LETTER, CIRCLED = ord("|"), ord("0"), ord("a"), ord("①")
 """Codes of every mark, of every digit, of every letter and of ① to ⑳, which the shipped counts lack: ideographs alone
@@ -36,6 +37,13 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 def _folding() -> dict[int, int]:
     """Code of the simplified form by the code of a character; what is no ideograph has one code a kind."""
     return {ord(old): ord(new) for old, new in simple_forms().items()}
+
+
+@cache
+def look_alikes() -> dict[str, str]:
+    """Return what may be printed where a character is read, by ``ALIKE``, which ``benchmarks/ocr/alike.py`` made."""
+    rows = files("build_dataset.pipeline.ocr.language").joinpath(ALIKE).read_text(encoding="utf-8").split()
+    return {row[0]: row[1:] for row in rows}
 
 
 def codes_of(text: str) -> Codes:

@@ -28,8 +28,9 @@ _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 _AS_LIKELY, _GREEK = 8.0, 100.0
 """Factors on the probability of another of the shape, which no language decides, and of one of another alphabet."""
 _OF_UNIT = re.compile(r"(?<=[A-Za-z])/(?=[dmμn]?L(?![A-Za-z]))")  # Nothing but a slash makes a unit: IU/L, mg/dL
-OPTION = re.compile(r"(?:^|(?<=[\t ]))[(（]?[A-H](?=[.．、)）:：])")
-"""A label, whose letter is the next in order or no label to the parser."""
+OPTION = re.compile(r"(?:^|(?<=[\t ]))(?:[(（][A-Ha-h]|[A-H])(?=[.．、)）:：])")
+"""A label, whose letter is the next in order or no label to the parser. In brackets a
+capital may be read as a small one."""
 
 
 def is_ideograph(char: str) -> bool:

@@ -22,8 +22,8 @@ def line(text: str, unsure: str = "") -> list[Glyph]:
 
 def image(text: str) -> np.ndarray:
     """A line whose pixels say which character stands where."""
-    columns = [ord(char) for char in text for _ in range(EM * STEP)]
-    return np.array([columns] * 48, dtype=np.int32)
+    columns = [(*divmod(ord(char), 256), 0) for char in text for _ in range(EM * STEP)]
+    return np.array([columns] * 48, dtype=np.uint8)
 
 
 class Printed:
@@ -37,7 +37,7 @@ class Printed:
         return [self._line(pixels) for pixels in images]
 
     def _line(self, pixels) -> list[Glyph]:
-        codes = pixels[0].tolist()
+        codes = [256 * high + low for high, low, _ in pixels[0].tolist()]
         found = []
         for start in range(0, len(codes) - EM * STEP // 2, EM * STEP):
             char = chr(codes[start])

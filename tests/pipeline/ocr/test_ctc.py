@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from build_dataset.pipeline.ocr.engines import ctc
 from build_dataset.pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
 
 KNOWN = list("A病人.．,，10L")
@@ -60,10 +59,14 @@ def test_an_option_letter_without_a_mark_may_have_lost_it():
     assert ALPHABET.decode(values({"A": 0.9}, {"病": 0.9}))[0].overlooked
 
 
-def test_a_wide_gap_may_hold_a_character_that_was_overlooked():
-    near = [{"病": 0.9}, {}, {}, {"人": 0.9}, {}, {}]
-    glyphs = ALPHABET.decode(values(*near, *near, {"1": 0.9}, {}, {}, {}, {"L": 0.9}))
-    assert [glyph.char for glyph in glyphs if glyph.overlooked] == ["1"]
+@pytest.mark.parametrize(
+    ("box", "like", "read"), [("□", 0.4, "口"), ("☐", 0.4, "口"), ("□", 0.05, "□"), ("回", 0.4, "回")]
+)
+def test_a_box_that_may_be_a_mouth_is_read_as_one(box, like, read):
+    alphabet = Alphabet([box, "口", ".", "．"])
+    (glyph,) = alphabet.decode(np.array([[0.1, 0.5, like, 0.0, 0.0, 0.0]], np.float32))
+    assert glyph.char == read
+    assert dict(glyph.others)["口" if read == box else box] > 0
 
 
 def test_a_space_before_a_mark_is_none():
@@ -78,21 +81,8 @@ def test_labels_are_letters_and_short_numbers(chars, mark):
     assert label_end(chars) == mark
 
 
-def gaps(chars: str, *places: float) -> list[float]:
-    glyphs = [Glyph(char, 0.9, at) for char, at in zip(chars, places, strict=True)]
-    ctc._mark_wide_gaps(glyphs)
-    return [glyph.gap for glyph in glyphs]
-
-
-def test_the_places_of_characters_show_what_was_overlooked(flips):
-    twentieths = [step / 20 for step in range(300)]
+def test_a_gap_from_which_a_character_may_have_been_overlooked(flips):
     assert flips(lambda gap: Glyph("a", 0.9, 0, gap).overlooked, [step / 100 for step in range(101)]) == [0.16]
-    assert flips(lambda far: gaps("甲乙", 0, far), twentieths) == [5.1]
-    assert flips(lambda far: gaps("ab", 0, far), twentieths) == [3.7]
-    assert flips(lambda far: gaps("甲b", 0, far), twentieths) == [4.4]
-    assert flips(lambda far: gaps("甲乙丙丁", 0, 5, 10, 10 + far), twentieths) == [7.3], "by the line's own em"
-    assert flips(lambda far: gaps("甲乙丙", 0, 5, 5 + far), twentieths) == [5.1], "two are too few to measure"
-    assert gaps("，乙", 0, 50) == gaps("甲 ", 0, 50) == [0.0, 0.0]
 
 
 PAIRED = list("aA病人.．,，10L")
@@ -156,11 +146,11 @@ def test_a_gap_is_as_likely_to_hide_something_as_its_worst_step_says() -> None:
 
 
 def test_what_stands_around_a_label_is_no_gap_and_what_stands_behind_it_may_be_one() -> None:
-    nothing: list[dict[str, float]] = [{}] * 12
-    read = glyphs_of({"A": 0.9}, *nothing, {".": 0.9}, *nothing, {"病": 0.9}, *nothing, {"人": 0.9}, starts_line=True)
-    assert [glyph.gap for glyph in read] == [0.0, 0.0, 1.0, 0.0]
+    other = {"L": 0.25}
+    read = glyphs_of({"A": 0.9}, other, {".": 0.9}, other, {"病": 0.9}, other, {"人": 0.9}, starts_line=True)
+    assert [glyph.gap for glyph in read] == [0.0, 0.0, 0.25, 0.0]
     read = glyphs_of({"A": 0.9}, {"病": 0.9}, {"人": 0.9}, starts_line=True)
-    assert [glyph.gap for glyph in read] == [1.0, 0.0, 0.0]
+    assert [glyph.gap for glyph in read] == [0.5, 0.0, 0.0]
     read = glyphs_of({"A": 0.9}, {"1": 0.9}, {"病": 0.9}, starts_line=True)
     assert [glyph.gap for glyph in read] == [0.0, 0.0, 0.0]
 
@@ -190,11 +180,6 @@ def test_a_space_before_a_closing_mark_is_dropped_and_one_at_the_end_stays() -> 
         "病 人",
         ".病",
     ]
-
-
-def test_an_em_is_measured_between_ideographs_alone() -> None:
-    assert gaps("甲乙丙丁a戊b己", 0, 5, 10, 15, 17, 19, 21, 23) == [0.0] * 8
-    assert gaps("甲乙", 0, 50) == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(

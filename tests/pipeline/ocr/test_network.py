@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import cv2
 import numpy as np
+import pymupdf
 import pytest
 
 from build_dataset.pipeline.ocr.engines import network
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
-from build_dataset.pipeline.ocr.engines.network import Detector, in_package, load_network, padded_width, raise_digits
+from build_dataset.pipeline.ocr.engines.network import (
+    Detector,
+    grown,
+    in_package,
+    load_network,
+    mark_lost,
+    padded_width,
+    raise_digits,
+)
 
 Ink = tuple[int, int] | None
 """First row of a character's ink and the one below its last; None: it has none."""
@@ -85,6 +95,61 @@ def test_the_next_character_is_that_behind_all_the_digits_of_a_number() -> None:
 def test_a_small_character_behind_a_digit_says_nothing(ink: Ink, counts: bool) -> None:
     found = read("xxxxxxL9a", *[TALL] * 7, RAISED, ink)
     assert found == ("xxxxxxL9a" if counts else "xxxxxxL⁹a")
+
+
+LINES = (
+    "B.口服避孕藥會增加潰瘍性結腸炎的發生",
+    "長出一個直徑3公分之壓瘡，如此持續一",
+    "关于 CRP 与血沉10项的说法，①②均正确（ ）",
+    "(C)某甲向某乙借款，屆期未還，何者正確？",
+)
+
+
+def printed(text: str, font: pymupdf.Font) -> tuple[np.ndarray, list[Glyph]]:
+    """Return the picture of a line and its characters where they stand."""
+    edges = [20 + font.text_length(text[:at], 34) for at in range(len(text) + 1)]
+    page = pymupdf.open().new_page(width=edges[-1] + 20, height=48)
+    writer = pymupdf.TextWriter(page.rect)
+    writer.append((20, 36), text, font=font, fontsize=34)
+    writer.write_text(page)
+    pixmap = page.get_pixmap(alpha=False)
+    image = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.h, pixmap.w, 3)
+    middles = [(left + right) / 2 / network.STEP for left, right in pairwise(edges)]
+    return image, [Glyph(char, 0.9, at) for char, at in zip(text, middles, strict=True)]
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_the_ink_of_a_lost_ideograph_is_noted_wherever_it_stands(text: str, cjk: pymupdf.Font) -> None:
+    for lost in (at for at, char in enumerate(text) if char.isalnum() and not char.isascii()):
+        image, glyphs = printed(text, cjk)
+        del glyphs[lost]
+        assert mark_lost(image, glyphs), text[lost]
+        assert [at for at, glyph in enumerate(glyphs) if glyph.gap] == [max(0, lost - 1)]
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_every_ink_of_a_line_that_is_read_whole_is_claimed(text: str, cjk: pymupdf.Font) -> None:
+    image, glyphs = printed(text, cjk)
+    assert not mark_lost(image, glyphs)
+    assert not any(glyph.gap for glyph in glyphs)
+
+
+def test_ink_of_the_lines_above_and_below_is_no_lost_character(cjk: pymupdf.Font) -> None:
+    image, glyphs = printed("病人\u3000\u3000發熱", cjk)
+    spoiled = image.copy()
+    spoiled[:8, 105:135] = spoiled[40:, 105:135] = 0
+    assert not mark_lost(spoiled, glyphs)
+    spoiled[20:30, 105:135] = 0
+    assert mark_lost(spoiled, glyphs)
+
+
+def test_a_line_without_characters_has_lost_none_of_them() -> None:
+    assert not mark_lost(np.full((48, 96, 3), 255, np.uint8), [])
+
+
+def test_a_second_look_sees_more_of_the_page_on_every_side() -> None:
+    box = np.array([[10, 10], [110, 10], [110, 30], [10, 30]], np.float32)
+    assert grown(box).tolist() == [[7, 7], [113, 7], [113, 33], [7, 33]]
 
 
 def test_widths_of_padded_images_grow_by_a_tenth_to_the_next_sixteen() -> None:

@@ -75,6 +75,17 @@ def test_a_number_whose_dot_was_lost_before_an_age_opens_a_question(parse, numbe
 
 
 @pytest.mark.parametrize(
+    ("number", "age"), [(10, "3個月大男嬰"), (12, "6个月大婴儿"), (15, "18個月大女嬰"), (10, "5歲男童")]
+)
+def test_so_does_one_before_months_or_the_age_of_a_child(parse, number, age):
+    texts = [f"{each}.某男{each}例，" for each in range(1, 17)]
+    texts[number - 1] = f"{number}{age}，"
+    outcome = parse(paper(*texts))
+    assert numbers(outcome) == [(1, each) for each in range(1, 17)]
+    assert outcome.questions[number - 1].stem.startswith(age)
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "2.5 mg口服，每日3次，",
@@ -84,6 +95,8 @@ def test_a_number_whose_dot_was_lost_before_an_age_opens_a_question(parse, numbe
         "3次/日，",
         "15岁以后，",
         "100岁以后，",
+        "26個月大時，",
+        "65歲男性，",
     ],
 )
 def test_a_dose_a_date_or_a_decimal_at_a_line_start_is_text(parse, line):

@@ -52,8 +52,8 @@ def test_digits_letters_and_marks_stay_as_they_were_read(text, char, other):
 
 
 def test_what_looks_otherwise_is_not_written_however_well_it_fits():
-    text = "告知其冀便潛血檢查"
-    assert decoded(word(text, doubt(text, "冀", 0.99, ("糞", 0.008)))) == [text]
+    text = "告知其甲便潛血檢查"
+    assert decoded(word(text, doubt(text, "甲", 0.99, ("糞", 0.008)))) == [text]
 
 
 def test_nothing_is_decided_where_a_line_breaks_off():
@@ -207,9 +207,9 @@ def test_of_a_sure_word_nothing_is_told_and_of_a_bad_one_no_more_than_eight_char
 def test_a_character_that_wavers_elsewhere_is_decided_where_recognition_is_sure_of_it():
     unsure = ["知其冀便", *[0] * 9, [[2, 0.55, 1, 0, [["翼", 0.44], ["便", 0.01], ["x", 0.5]]]]]
     assert list(confused(unsure)) == [("冀", "翼")]
-    seen, printed = word("檢查為寶性頻脈，"), ["心電圖為竇性頻脈，"] * 9
+    seen, printed = word("檢查為甲性頻脈，"), ["心電圖為竇性頻脈，"] * 9
     assert decode([seen], Language(printed))[0].text == seen.text
-    assert decode([seen], Language(printed, confused=[("寶", "竇")]))[0].text == "檢查為竇性頻脈，"
+    assert decode([seen], Language(printed, confused=[("甲", "竇")]))[0].text == "檢查為竇性頻脈，"
     assert decode([word("河北称冀州")], LANGUAGE)[0].text == "河北称冀州"
 
 
@@ -235,15 +235,44 @@ def test_a_dash_that_reads_as_a_one_is_a_doubt_though_it_stays(dash):
 
 
 def test_the_letter_of_a_label_is_no_doubt_since_its_order_is_looked_at():
-    for text in ("B. 甲状腺", "(B)甲状腺", "A.气虚\tB.血虚"):
-        assert confidence(text, text, Doubt(text.index("B"), 0.6, others=(("8", 0.39),))) > 0.97
+    for text in ("B. 甲状腺", "(B)甲状腺", "(b)甲状腺", "A.气虚\tB.血虚"):
+        assert confidence(text, text, Doubt(text.lower().index("b"), 0.6, others=(("8", 0.39),))) > 0.97
     assert confidence("乙B型", "乙B型", Doubt(1, 0.6, others=(("8", 0.39),))) < 0.95
 
 
 def test_a_character_that_no_text_has_is_a_doubt_however_sure_and_a_rare_one_of_the_folder_is_none():
-    assert confidence("可能對病情有粼助", "可能對病情有粼助") <= 0.5
+    assert confidence("可能對病情有齾助", "可能對病情有齾助") <= 0.5
     read = word("粼粼波光的湖水")
     assert decode([read], Language(["湖水粼粼波光"]))[0].confidence > 0.9
+
+
+@pytest.mark.parametrize(
+    ("read", "printed"), [("兩側踝部水睡明顯", "兩側踝部水腫明顯"), ("可能對病情有粼助", "可能對病情有幫助")]
+)
+def test_a_look_alike_is_written_where_what_was_read_with_certainty_is_impossible(read, printed):
+    (found,) = decode([word(read)], LANGUAGE)
+    assert found.text == printed
+    assert found.unsure[0].other in read
+
+
+def test_a_misread_character_of_the_folder_is_no_evidence_of_itself():
+    text = "可能對病情有粼助"
+    assert decode([word(text)], Language(recognised=[text]))[0].text == "可能對病情有幫助"
+
+
+def test_what_was_read_with_certainty_at_a_line_s_end_waits_where_a_look_alike_fits_far_better():
+    assert confidence("體內出現水睡", "體內出現水睡") < 0.5 < confidence("病人容易入睡", "病人容易入睡")
+
+
+def test_digits_and_latin_letters_have_no_look_alikes():
+    (found,) = decode([word("每日口服5mg共l0天")], LANGUAGE)
+    assert found.text == "每日口服5mg共l0天"
+
+
+def test_a_place_beside_ink_that_no_character_claims_waits():
+    text = "直徑3公分之壓瘡（pressure sore）"
+    assert confidence(text, text) > 0.9
+    assert confidence(text, text, Doubt(len(text) - 1, 1.0, gap=1.0)) <= 0.5
 
 
 def test_what_is_written_against_the_picture_waits():
