@@ -11,7 +11,7 @@ _ANY = "\x00"  # stands for every character
 _WIDE = 200  # characters of a range from which on it stands for every one: [가-힣]
 
 
-class Lexicon:
+class WordFinder:
     """Patterns that are tried in their order, by what they can begin with.
 
     None is tried within an English word. Trying all of them everywhere gives the same and takes five times as long.
