@@ -30,8 +30,8 @@ _TABLE: dict[int, str | None] = {
 _PUNCTUATION = "，。、；：？！“”‘’《》【】（）〈〉「」『』"
 _SPACES = r"[^\S\n]"
 _DECIMAL = re.compile(r"(?<=[0-9])．(?=[0-9])")  # 3．5
-_RUN = re.compile(rf"{_SPACES}{{2,}}|[^\S\n ]")  # a space alone is as it should be
-_AROUND_BREAK = re.compile(r" *\n\s*")  # spaces at line ends, empty lines
+_RUN = re.compile(rf"{_SPACES}+")
+_OTHER_SPACE = re.compile(r"[^\S\n ]")
 # Not between brackets: （ ） is a blank to be filled in.
 _BESIDE_PUNCTUATION = re.compile(rf"(?<=[{_PUNCTUATION}]) (?=[^\s）)])|(?<=[^\s（(]) (?=[{_PUNCTUATION}])")
 # A list in a line, parted by spaces alone (人参 白术 茯苓), or a space between ideographs elsewhere.
@@ -67,8 +67,9 @@ def tidy(text: str) -> str:
     typesetting put there are gone. Empty when nothing visible is left.
     """
     text = unicodedata.normalize("NFC", _without_markup(text.translate(_TABLE)))
-    text = _RUN.sub(" ", _DECIMAL.sub(".", text))
-    text = (_AROUND_BREAK.sub("\n", text) if "\n" in text else text).strip()
+    text = _DECIMAL.sub(".", text)
+    text = _RUN.sub(" ", text) if "  " in text or _OTHER_SPACE.search(text) else text
+    text = "\n".join(filter(None, map(str.strip, text.split("\n"))))  # without spaces at line ends, empty lines
     if " " not in text or text.isascii():
         return text
     return _LIST_OR_SPACE.sub(r"\1", _BESIDE_PUNCTUATION.sub("", text))  # a list stays as it is

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from benchmarks.extraction import measure
 from build_dataset.pipeline.claims import Text, fold, grammar
 from build_dataset.pipeline.claims import mentions as named
-from build_dataset.pipeline.claims.lexicon import Lexicon
+from build_dataset.pipeline.claims.lexicon import WordFinder
 from build_dataset.pipeline.evaluate import extraction
 from build_dataset.pipeline.evaluate.extraction import rules
 
@@ -91,7 +91,7 @@ def without(kind: str, at: int | str) -> Iterator[None]:
         grammar.PRODUCTIONS = [row for place, row in enumerate(productions) if place != at]
     elif kind == "words":
         words = ["\x01" if place == at else row["pattern"] for place, row in enumerate(grammar._WORDS)]
-        grammar.LEXICON = Lexicon(words)
+        grammar.LEXICON = WordFinder(words)
     try:
         yield
     finally:

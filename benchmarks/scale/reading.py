@@ -37,7 +37,7 @@ _STEPS = ("ocr", "mapping", "claims", "parse", "clean")
 
 
 class _Context:
-    """What the runner gives a stage, in this process alone."""
+    """A context that maps in this process and shows no progress."""
 
     map = staticmethod(here)
 

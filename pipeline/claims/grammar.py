@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from build_dataset.pipeline.claims.lexicon import Lexicon
+from build_dataset.pipeline.claims.lexicon import WordFinder
 from build_dataset.pipeline.claims.mentions import Mention, mentions
 from build_dataset.pipeline.claims.tokens import NAMES, Token
 from build_dataset.pipeline.patterns import Patterns
@@ -45,7 +45,7 @@ class Production(NamedTuple):
 _P = Patterns(__name__, names=NAMES)
 _WORDS = _P.rows("words")
 CODES = [Token[row["token"]].value if row["token"] else "" for row in _WORDS]
-LEXICON = Lexicon([row["pattern"] for row in _WORDS])
+LEXICON = WordFinder([row["pattern"] for row in _WORDS])
 _FORBIDDEN = [(Token[row["token"]].value, re.compile(row["pattern"])) for row in _P.rows("forbidden")]
 _CLAIMS = _P.rows("claims")
 PRODUCTIONS = [Production(row["kind"], Stance(row["stance"]), re.compile(row["pattern"])) for row in _CLAIMS]

@@ -52,7 +52,7 @@ FITTED = [
 ]
 WORDS = re.findall(
     r"[a-zA-Z]+|\W",
-    "Shown in the image below, an ECG is shown: labeled A (a.png) ![x]( fig. 2 marked with an arrow; this x-ray finding "
+    "Shown in the image below, an ECG is shown: labeled A (a.png) ![x]( fig. 2 marked with an arrow; this x-ray finds "
     "the table 3 shows; which of the following structure is NOT correct except? Diagnosis of the patient above “–” "
     "according to the passage 5° of this case the third option\n",
 )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from build_dataset.pipeline.claims import grammar
-from build_dataset.pipeline.claims.lexicon import Lexicon
+from build_dataset.pipeline.claims.lexicon import WordFinder
 
 ROWS = [row["pattern"] for row in grammar._P.rows("words")]
 EVERYWHERE = re.compile(
@@ -38,6 +38,6 @@ def test_no_word_is_missed_that_trying_all_patterns_everywhere_finds(text):
 def test_a_word_begins_with_what_its_pattern_allows_and_with_something(pattern, text):
     if text is None:
         with pytest.raises(AssertionError):
-            Lexicon([pattern])
+            WordFinder([pattern])
     else:
-        assert [*Lexicon(["never", pattern]).words(f"·{text}·")] == [(1, 1, 1 + len(text))]
+        assert [*WordFinder(["never", pattern]).words(f"·{text}·")] == [(1, 1, 1 + len(text))]
