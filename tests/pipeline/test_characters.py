@@ -21,7 +21,7 @@ def test_marks_of_direction_and_joiners_are_dropped_and_their_neighbours_are_not
     assert dropped(0x0600, 0x0630) == [0x061C]
     assert dropped(0xFEF0, 0xFF01) == [0xFEFF]
     assert set(INVISIBLE) == {0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), 0x2060, 0xFEFF} | {
-        *range(0xFE00, 0xFE10)
+        *range(0xFE00, 0xFE0F)
     }
 
 
