@@ -104,7 +104,7 @@ LINES: dict[str, Callable[[int, str, list[str], int], dict[str, Any]]] = {
         "ans_right": "ABCD"[a],
     },
     "verdicts-beside-texts": lambda _, q, o, a: {
-        "question": q, "possible_answers": [[t, t == o[a], t.upper()] for t in o], "translated": q.upper()
+        "question": q, "possible_answers": [[t, t == o[a], t.upper()] for t in o]
     },
     "one-letter-each": lambda _, q, o, a: {"q": q, "o": o, "a": a},
     "text-and-topic": lambda n, q, o, a: {"topic": f"Sign {n}", "text": q, "options": o, "correct": a},
