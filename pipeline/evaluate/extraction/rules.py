@@ -130,10 +130,8 @@ def last_line(task: ReadingTask) -> FoundAnswer | None:
     if match is None or mention is None or (mention.own and (len(task.said.items) > 1 or match.start() == 0)):
         return None
     # "… we can look at the choices: (A": broken off
-    text, codes = task.said.text, task.said.codes
+    text = task.said.text
     broken = text[mention.start - 1 : mention.start] == "(" and ")" not in text[mention.letters :]
-    again = mention.labels[0] == min(task.said.options) and codes.endswith(Token.LINE + Token.LETTERS)
-    broken |= again and len(task.said.items) > 2 and not codes.endswith(BLANK_LINE + Token.LETTERS)  # A. … B. … C. … A
     return None if broken else FoundAnswer(mention.labels, mention.start, mention.end)
 
 
@@ -143,7 +141,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     mention = task.said.mention_at(match) if match else None
     if match is None or mention is None or mention.text:
         return None
-    if _P.was.match(task.said.text, mention.end):
+    if _P.was.match(task.said.text, mention.end) or _P.small_items.match(task.said.codes):
         return None
     named = len(task.said.items)
     # "ABD。A：…。B：…。D：…" explains its own list
@@ -244,8 +242,6 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
         words = task.said.words[match.end() - len(part) : match.end()]
         named = [word[3] for word in words if word[3] and not word[3].weak]
         labels = {label for mention in named for label in mention.labels}
-        if hence > 0:  # "…, so (D) is a good choice. …, so (E) is a good choice."
-            labels |= {label for each in _P.hence.finditer(task.said.codes) for label in task.said.mention_at(each).labels}
         if Token.HENCE in part or named:
             return FoundAnswer(tuple(labels), named[0].start, named[-1].end) if named and len(labels) == 1 else None
     return None
@@ -382,7 +378,7 @@ def only_named(task: ReadingTask) -> FoundAnswer | None:
     found = letters or [mention for mention in task.said.mentions if not mention.weak]
     others = task.multiple is not False and Token.OTHERS in task.said.codes  # 其他如A
     denied = others or task.claims("judged", stance=Stance.DENIED)
-    if len({frozenset(mention.labels) for mention in found}) != 1 or denied:
+    if len({frozenset(mention.labels) for mention in found}) != 1 or denied or _P.asks.search(text):
         return None
     if task.multiple is False and len(found[0].labels) > 1:
         return None
@@ -394,25 +390,6 @@ def only_named(task: ReadingTask) -> FoundAnswer | None:
     if not letters and (loose or not _P.ended.search(text) or _P.followed.search(text, found[-1].end)):
         return None
     return FoundAnswer(found[0].labels, found[0].start, found[-1].end)
-
-
-def first_listed(task: ReadingTask) -> FoundAnswer | None:
-    """The first option of a text that opens with it, goes through others and never concludes.
-
-    People who judged 106 such outputs took the opening for the answer in every one.
-    A text that breaks off, that denies its first option, or that judges bare letters (A对，B对。C呢？), states nothing.
-    """
-    if task.multiple or task.said.wrong or len(task.said.items) < 2 or not _P.ended.search(task.said.text):
-        return None
-    first = task.said.items[0]
-    mention = task.said.words[first.first][3]
-    if mention is None or _P.was.match(task.said.text, mention.end) or _P.asks.search(task.said.text):
-        return None
-    judged = _P.called_wrong if mention.own else _P.called_either  # A对，B对。C呢？
-    bare = task.said.text[: first.start].strip() in ("", "选项")  # nothing but 选项 stands before it
-    if not bare or judged.match(task.said.codes, first.first + 1):
-        return None
-    return FoundAnswer((first.label,), first.start, first.end)
 
 
 def suggested(task: ReadingTask) -> FoundAnswer | None:
@@ -428,7 +405,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
 
 _IN_ORDER = (
     *(marked, opening, stated, everything, last_line, ranked, concluded, head, quoted, verdicts, odd_one_out),
-    *(predicated, first_listed, worded, suggested, only_named),
+    *(predicated, worded, suggested, only_named),
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}
 """Rules by name, in the order in which they are tried."""
