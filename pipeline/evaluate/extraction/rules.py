@@ -8,7 +8,7 @@ from itertools import pairwise
 from build_dataset.pipeline.claims import Claim, Stance
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.tokens import NAMES, Token
-from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule
+from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule, in_words, stems
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
@@ -141,7 +141,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     mention = task.said.mention_at(match) if match else None
     if match is None or mention is None or mention.text:
         return None
-    if _P.was.match(task.said.text, mention.end) or _P.small_items.match(task.said.codes):
+    if _P.was.match(task.said.text, mention.end):
         return None
     named = len(task.said.items)
     # "ABD。A：…。B：…。D：…" explains its own list
@@ -348,28 +348,14 @@ def worded(task: ReadingTask) -> FoundAnswer | None:
         concludes = Token.HENCE in part or (match is sentences[-1] and _P.ended.search(text))
         if not concludes or match.start() < task.said.below:
             continue
-        found = _in_words(task, text[start:end])
+        found = in_words(task.said.options, text[start:end])
         # a sentence that is not called a conclusion names the only option of the whole text
-        alone = Token.HENCE in part or len(_in_words(task, text)) == 1
+        alone = Token.HENCE in part or len(in_words(task.said.options, text)) == 1
         doubted = _P.denies.search(part) or _P.unsure.search(text, start, end) or _P.either.search(text, start, end)
-        if len(found) != 1 or not alone or doubted or len("".join(_stems(task.said.options[found[0]]))) < 5:
+        if len(found) != 1 or not alone or doubted or len("".join(stems(task.said.options[found[0]]))) < 5:
             return None
         return FoundAnswer((found[0],), start, end)
     return None
-
-
-def _in_words(task: ReadingTask, text: str) -> list[str]:
-    """Return the options of which a text has every word in some form."""
-    said = [word.lower() for word in _P.words.findall(text)]
-    stems = ((label, _stems(body)) for label, body in task.said.options.items())
-    return [each for each, parts in stems if parts and all(any(w.startswith(part) for w in said) for part in parts)]
-
-
-def _stems(body: str) -> list[str]:
-    """Return the beginnings of an option's words, but for those in brackets and short ones."""
-    words = _P.words.findall(re.sub(r"\([^()]*\)", "", body))
-    known = [word.lower() for word in words if len(word) > (3 if word.isascii() and not word.isupper() else 1)]
-    return [word[: max(4, len(word) * 2 // 3)] if word.isascii() else word for word in known]
 
 
 def only_named(task: ReadingTask) -> FoundAnswer | None:
