@@ -23,12 +23,12 @@ from build_dataset.pipeline.claims import Text, fold, grammar
 from build_dataset.pipeline.claims import mentions as named
 from build_dataset.pipeline.claims.lexicon import WordFinder
 from build_dataset.pipeline.evaluate import extraction
-from build_dataset.pipeline.evaluate.extraction import rules
+from build_dataset.pipeline.evaluate.extraction import listed, rules
 
 _HERE = Path(__file__).parent
 _TESTS = Path(__file__).parents[2] / "tests" / "pipeline" / "evaluate"
 _NEVER = re.compile(r"(?!)")
-_HOLDERS = {"mentions": [named._P], "grammar": [grammar._P], "answers": [extraction._P, rules._P]}
+_HOLDERS = {"mentions": [named._P], "grammar": [grammar._P], "answers": [extraction._P, rules._P, listed._P]}
 
 
 class Output(NamedTuple):

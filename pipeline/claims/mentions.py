@@ -203,7 +203,8 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
         if covered and not (own and len(run) == 1):
             continue
         end = quote.end if own and quote is not None else match.end()
-        weak = small and not own and not _P.particle.match(text, match.end())
+        label = _P.bracketed.match(text, max(0, match.start() - 2)) or _P.particle.match(text, match.end())
+        weak = small and not own and label is None
         mention = Mention(run, match.start(), end, weak=weak, letters=match.end(), own=own)
         yield mention, "" if own else _in_word(text, match)  # A型血友病, B超, 维生素C
 
@@ -214,7 +215,8 @@ def _in_word(text: str, match: re.Match[str]) -> str:
     if _P.labelled.search(before):
         return ""
     unit = match.group().islower() and before.rstrip()[-1:].isdigit()  # 不超过1 g
-    article = _P.article.match(text, end) if match.group() in "Aa" else match.group() == "I" and _P.pronoun.match(text, end)
+    word = {"A": _P.article, "a": _P.article, "I": _P.pronoun}.get(match.group())
+    article = word is not None and word.match(text, end)
     acronym = end - start > 1 and _P.acronym.match(text, end)  # AB型, AD患者
     if unit or _P.before.search(before) or article or acronym:
         return "before" if _P.before.search(before) else "word"

@@ -8,7 +8,8 @@ from itertools import pairwise
 from build_dataset.pipeline.claims import Claim, Stance
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.tokens import NAMES, Token
-from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule
+from build_dataset.pipeline.evaluate.extraction.listed import first_listed
+from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule, in_words, stems
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
@@ -130,10 +131,8 @@ def last_line(task: ReadingTask) -> FoundAnswer | None:
     if match is None or mention is None or (mention.own and (len(task.said.items) > 1 or match.start() == 0)):
         return None
     # "… we can look at the choices: (A": broken off
-    text, codes = task.said.text, task.said.codes
+    text = task.said.text
     broken = text[mention.start - 1 : mention.start] == "(" and ")" not in text[mention.letters :]
-    again = mention.labels[0] == min(task.said.options) and codes.endswith(Token.LINE + Token.LETTERS)
-    broken |= again and len(task.said.items) > 2 and not codes.endswith(BLANK_LINE + Token.LETTERS)  # A. … B. … C. … A
     return None if broken else FoundAnswer(mention.labels, mention.start, mention.end)
 
 
@@ -244,8 +243,6 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
         words = task.said.words[match.end() - len(part) : match.end()]
         named = [word[3] for word in words if word[3] and not word[3].weak]
         labels = {label for mention in named for label in mention.labels}
-        if hence > 0:  # "…, so (D) is a good choice. …, so (E) is a good choice."
-            labels |= {label for each in _P.hence.finditer(task.said.codes) for label in task.said.mention_at(each).labels}
         if Token.HENCE in part or named:
             return FoundAnswer(tuple(labels), named[0].start, named[-1].end) if named and len(labels) == 1 else None
     return None
@@ -352,28 +349,14 @@ def worded(task: ReadingTask) -> FoundAnswer | None:
         concludes = Token.HENCE in part or (match is sentences[-1] and _P.ended.search(text))
         if not concludes or match.start() < task.said.below:
             continue
-        found = _in_words(task, text[start:end])
+        found = in_words(task.said.options, text[start:end])
         # a sentence that is not called a conclusion names the only option of the whole text
-        alone = Token.HENCE in part or len(_in_words(task, text)) == 1
+        alone = Token.HENCE in part or len(in_words(task.said.options, text)) == 1
         doubted = _P.denies.search(part) or _P.unsure.search(text, start, end) or _P.either.search(text, start, end)
-        if len(found) != 1 or not alone or doubted or len("".join(_stems(task.said.options[found[0]]))) < 5:
+        if len(found) != 1 or not alone or doubted or len("".join(stems(task.said.options[found[0]]))) < 5:
             return None
         return FoundAnswer((found[0],), start, end)
     return None
-
-
-def _in_words(task: ReadingTask, text: str) -> list[str]:
-    """Return the options of which a text has every word in some form."""
-    said = [word.lower() for word in _P.words.findall(text)]
-    stems = ((label, _stems(body)) for label, body in task.said.options.items())
-    return [each for each, parts in stems if parts and all(any(w.startswith(part) for w in said) for part in parts)]
-
-
-def _stems(body: str) -> list[str]:
-    """Return the beginnings of an option's words, but for those in brackets and short ones."""
-    words = _P.words.findall(re.sub(r"\([^()]*\)", "", body))
-    known = [word.lower() for word in words if len(word) > (3 if word.isascii() and not word.isupper() else 1)]
-    return [word[: max(4, len(word) * 2 // 3)] if word.isascii() else word for word in known]
 
 
 def only_named(task: ReadingTask) -> FoundAnswer | None:
@@ -382,7 +365,7 @@ def only_named(task: ReadingTask) -> FoundAnswer | None:
     found = letters or [mention for mention in task.said.mentions if not mention.weak]
     others = task.multiple is not False and Token.OTHERS in task.said.codes  # 其他如A
     denied = others or task.claims("judged", stance=Stance.DENIED)
-    if len({frozenset(mention.labels) for mention in found}) != 1 or denied:
+    if len({frozenset(mention.labels) for mention in found}) != 1 or denied or _P.asks.search(text):
         return None
     if task.multiple is False and len(found[0].labels) > 1:
         return None
@@ -394,25 +377,6 @@ def only_named(task: ReadingTask) -> FoundAnswer | None:
     if not letters and (loose or not _P.ended.search(text) or _P.followed.search(text, found[-1].end)):
         return None
     return FoundAnswer(found[0].labels, found[0].start, found[-1].end)
-
-
-def first_listed(task: ReadingTask) -> FoundAnswer | None:
-    """The first option of a text that opens with it, goes through others and never concludes.
-
-    People who judged 106 such outputs took the opening for the answer in every one.
-    A text that breaks off, that denies its first option, or that judges bare letters (A对，B对。C呢？), states nothing.
-    """
-    if task.multiple or task.said.wrong or len(task.said.items) < 2 or not _P.ended.search(task.said.text):
-        return None
-    first = task.said.items[0]
-    mention = task.said.words[first.first][3]
-    if mention is None or _P.was.match(task.said.text, mention.end) or _P.asks.search(task.said.text):
-        return None
-    judged = _P.called_wrong if mention.own else _P.called_either  # A对，B对。C呢？
-    bare = task.said.text[: first.start].strip() in ("", "选项")  # nothing but 选项 stands before it
-    if not bare or judged.match(task.said.codes, first.first + 1):
-        return None
-    return FoundAnswer((first.label,), first.start, first.end)
 
 
 def suggested(task: ReadingTask) -> FoundAnswer | None:

@@ -1,6 +1,7 @@
 """A text to be read for an answer, and the answer that a rule finds in it."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,3 +30,18 @@ class ReadingTask:
 
 
 Rule = Callable[[ReadingTask], FoundAnswer | None]
+_WORDS = re.compile(r"[A-Za-zÀ-ɏ]+|[가-힣]+|\d+(?:[.,]\d+)*")  # those that are told apart by blanks
+
+
+def in_words(options: Mapping[str, str], text: str) -> list[str]:
+    """Return the options of which a text has every word in some form."""
+    said = [word.lower() for word in _WORDS.findall(text)]
+    known = ((label, stems(body)) for label, body in options.items())
+    return [each for each, parts in known if parts and all(any(w.startswith(part) for w in said) for part in parts)]
+
+
+def stems(body: str) -> list[str]:
+    """Return the beginnings of an option's words, but for those in brackets and short ones."""
+    words = _WORDS.findall(re.sub(r"\([^()]*\)", "", body))
+    known = [word.lower() for word in words if len(word) > (3 if word.isascii() and not word.isupper() else 1)]
+    return [word[: max(4, len(word) * 2 // 3)] if word.isascii() else word for word in known]
