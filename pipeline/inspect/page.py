@@ -76,7 +76,7 @@ class PaperTables:
                 fates.pop(place, None)  # an item's lines have the fates of its card
             elif line.kind in ("header", "footer"):
                 fates[place] = Fate.RUNNING
-            elif line.kind == "text":
+            elif line.kind in ("text", "heading"):
                 fates.setdefault(place, rest)
         return fates
 

@@ -148,9 +148,7 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
                 head, title = draft.block.name, "".join(draft.block.heads[:1])
                 runs[draft.run] = KeyRun(after_section=section, head=head, title=title, rule="key_entries")
                 key.runs.append(runs[draft.run])
-            # In a table the lines of a cell stand above and below its number, and nobody knows which are whose.
-            torn = any(piece.in_table for piece in draft.pieces[1:])
-            entry = runs[draft.run].add(draft.number, draft.answer, None if torn else draft.explanation)
+            entry = runs[draft.run].add(draft.number, draft.answer, draft.explanation)
             entry.head, entry.of_parts = draft.block.name, draft.of_parts
 
 
