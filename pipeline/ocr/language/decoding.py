@@ -60,12 +60,11 @@ certainty is doubtful: 水睡 is 水腫. Of 2,253 lines read right none has such
 probability that the look-alike then has by sight."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
-_LEAST_SECOND = 0.01
 _UNKNOWN = 0.5  # The most that a character is sure of which no text has an example, or beside ink that none claims
 _AGAINST, _OVERWHELMING = -2.0, 4.0
 """Natural logarithms of the odds: by sight, below which a changed character is no surer either, 定痛丸 for 定痫丸; by
 all, from which it may be."""
-FEATURES = 8
+FEATURES = 7
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
 """In heights of a line: how far left or right the next one begins, how far below, and how far from the edge of its
@@ -335,8 +334,8 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     """Return what tells whether the letters and digits of each word are right, a row for each.
 
     The first column says whether it is an ideograph. Then, all the higher the surer: a constant, the odds by sight, the
-    odds with the language, how much likelier its neighbours make it and the two behind it, above and below 0, the
-    second reading, and that no character was overlooked behind it.
+    odds with the language, how much likelier its neighbours make it and the two behind it, above and below 0, and
+    that no character was overlooked behind it.
     """
     codes = np.concatenate([_codes(draft.text, draft.beside) for draft in drafts] or [np.zeros(4, np.int64)])
     codes[codes == CIRCLED] = BREAK
@@ -357,8 +356,7 @@ def _row(draft: WordDraft, at: int, gain: Values) -> list[float]:
     chinese = is_ideograph(draft.text[at])
     sight = draft.sight.get(at, odds(share_of(draft.text, doubt))) if chinese else odds_of_letter(draft.text, doubt)
     near = float(np.nanmean(gain)) if chinese else 0.0
-    second = log(max(doubt.seconded, _LEAST_SECOND))
-    return [chinese, 1.0, sight, draft.odds.get(at, sight), max(near, 0.0), min(near, 0.0), second, -doubt.gap]
+    return [chinese, 1.0, sight, draft.odds.get(at, sight), max(near, 0.0), min(near, 0.0), -doubt.gap]
 
 
 def probabilities(rows: Values, weights: NDArray[np.float64] = _WEIGHTS) -> NDArray[np.float64]:

@@ -175,7 +175,7 @@ def test_only_ideographs_change_and_places_stay(text, data):
 
 
 def test_the_parts_of_a_word_between_its_doubts_are_sure():
-    row = ["甲乙丙丁戊癸庚辛", *[0] * 9, [[3, 0.5, 1, 0, []], [6, 0.99, 1, 0, []]]]
+    row = ["甲乙丙丁戊癸庚辛", *[0] * 9, [[3, 0.5, 0, []], [6, 0.99, 0, []]]]
     assert list(sure_parts(row)) == ["甲乙丙", "戊癸庚辛"]
     assert list(sure_parts(row, {"乙", "癸"})) == []
     assert list(sure_parts(row[:10])) == []
@@ -205,7 +205,7 @@ def test_of_a_sure_word_nothing_is_told_and_of_a_bad_one_no_more_than_eight_char
 
 
 def test_a_character_that_wavers_elsewhere_is_decided_where_recognition_is_sure_of_it():
-    unsure = ["知其冀便", *[0] * 9, [[2, 0.55, 1, 0, [["翼", 0.44], ["便", 0.01], ["x", 0.5]]]]]
+    unsure = ["知其冀便", *[0] * 9, [[2, 0.55, 0, [["翼", 0.44], ["便", 0.01], ["x", 0.5]]]]]
     assert list(confused(unsure)) == [("冀", "翼")]
     seen, printed = word("檢查為甲性頻脈，"), ["心電圖為竇性頻脈，"] * 9
     assert decode([seen], Language(printed))[0].text == seen.text
