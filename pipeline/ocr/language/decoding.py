@@ -226,7 +226,7 @@ def _out_of_place(text: str, beside: tuple[str, str], language: Language) -> Ite
     places = [at for at, char in enumerate(text) if char in known]
     windows = codes[np.array(places, np.intp)[:, None] + np.arange(5)]
     told = _told(windows, language, besides=1)
-    gain = (told - language.use(windows[:, 2:]) * (windows[:, 2:] > 0)).sum(axis=1)
+    gain = (told - language.use(windows[:, 2:]) * (windows[:, 2:] > 0))[:, :2].sum(axis=1)  # 衰 alone makes 竭 likely
     for row in np.flatnonzero(gain < _UNLIKELY).tolist():
         chars = known[text[places[row]]]
         others = windows[[row] * len(chars)]
