@@ -113,7 +113,6 @@ class Doubt(NamedTuple):
 
     at: int  # In its word
     sure: float  # Its probability
-    seconded: float = 1.0  # Probability that a second model gives to it; 1 where none looked
     gap: float = 0.0  # Probability that a character was overlooked behind it
     others: tuple[tuple[str, float], ...] = ()  # Other characters and their probabilities, likeliest first
 

@@ -22,7 +22,7 @@ _DESCENT = 0.2  # Distance that a line's box reaches below its baseline, in heig
 MAX_SKEW = 8.0  # Degrees; a steeper page is not straightened
 SLANT = 12.0  # Degrees off the page's own angle from which a word is a watermark
 _MIN_ANGLE = 0.15  # Degrees below which straightening changes nothing: 2 points over the width of a page
-_LABEL = re.compile(r"(?:^|(?<=[\t ]))[(（]?([A-H8]|(?<=[(（])[a-h])(?:\s?[.．、)）:：]\s?(?=\D)|(?=[^\W\dA-Za-z_]))")
+_LABEL = re.compile(r"(?:^|(?<=[\t ]))[(（]?([A-H8])(?:\s?[.．、)）:：]\s?(?=\D)|(?=[^\W\dA-Za-z_]))")
 Point = tuple[float, float]
 
 
@@ -152,11 +152,9 @@ def to_page(
 
 
 def _mend_labels(lines: Sequence[PageLine]) -> None:
-    """Make an 8 or a small letter between labels in order the capital that it is, in place: A8C, (A)(b)(C)."""
+    """Make an 8 that stands as a label between those of A and C the B that it is, in place."""
     labels = [(line, found.start(1)) for line in lines for found in _LABEL.finditer(line.text)]
     for before, (line, at), after in zip(labels, labels[1:], labels[2:], strict=False):
-        first, seen, third = (one.text[start] for one, start in (before, (line, at), after))
-        middle = chr(ord(first) + 1)
-        if seen in ("8", middle.lower()) and first + middle + third in "ABCDEFGH" and (seen != "8" or middle == "B"):
-            line.text = f"{line.text[:at]}{middle}{line.text[at + 1 :]}"
-            line.unsure += (Unsure("", middle, line.text[at + 1 : at + 8], seen, 1.0, at),)
+        if "".join(one.text[start] for one, start in (before, (line, at), after)) == "A8C":
+            line.text = f"{line.text[:at]}B{line.text[at + 1 :]}"
+            line.unsure += (Unsure("", "B", line.text[at + 1 : at + 8], "8", 1.0, at),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,6 +24,7 @@ from build_dataset.pipeline.ocr.engines.network import (
     values_of,
 )
 from build_dataset.pipeline.ocr.glyphs import is_cjk
+from build_dataset.schemas.data import shipped_toml
 
 SURE, SURE_IDEOGRAPH, SURE_ALIKE, SURE_RARE, SURE_LABEL = 0.9, 0.95, 0.99, 0.99, 0.75
 """Confidence from which the quick model is believed: of most characters, of ideographs, of ``_ALIKE``, of ideographs
@@ -32,18 +32,7 @@ that are not common (of 778 none was wrong, of 700 below that 54), of letters an
 _ALIKE = frozenset("0Oo1lI")  # Characters that differ by little
 _PLAIN = frozenset(" .,:;?!()/%+<>=×．，。、：；？！（）％《》℃μ²Ⅱ")
 """Marks that the quick model knows. Others it misreads: 0.3~0.7 as 0.3-0.7, 10⁹/L as 10/L."""
-_CONFUSABLES = frozenset(
-    "峭肮钉壶啧怅惚偕憧氽诘隍恺芫茆芘莨荬葳籁妃妍呷峋喽冽邃屐螯蟑璁衲桀楣睽瞑靓盹荥胗钰钜铈镖锉鹂鹑蠖蝠蛭蝾螨嫖蠡砥篁"
-    "笠箐菀蔸胪朦嵯珈瓒鎏鲨鲮蝙魉髻麋黟"
-)
-"""Characters that it writes with high confidence for ones of GB 2312 that it does not know: 峭 for 嵴, 髻 for 髫.
-Common ones are left out if the unknown character is rare in exam papers: 嗪 for 唪, 胱 for 觥, 腱 for 踺, 芪 for 苠."""
-_CONFUSABLES_OF_TRADITIONAL = frozenset(
-    "估偉冀减几割動叙和噢壤嫣孢寵属巽市廣德徽怖悵探撰擒斋新於曬朝椿楼樓檐母汗浅涇澹爵爾猫獻瑩瑾瞻碇祗稻符"
-    "籁紋繁織繡纵耽脏范菟萃蒽薩藩蜜裹許診話語誠調講證貨貿赈超跻過野量釣鈴銭鍵鏡钠門関關隧韶駕驗鲤鴨黛鼠"
-)
-"""Characters that it writes with .95 and more for traditional ones that it does not know, printed in two fonts: 瞻 for
-膽, 量 for 暈. The simplified forms of what is printed are none. They are read again on pages in traditional ones."""
+_CONFUSABLES = {on: frozenset(chars) for on, chars in shipped_toml(__package__, "confusables.toml").items()}
 _TRADITIONAL = 0.3  # Traditional characters of a page for each simplified one from which it is in traditional ones
 _AROUND = 3
 """Sure characters that are read again on each side of unsure ones, as context and to find the place."""
@@ -126,9 +115,8 @@ class Cascade:
             mark_lost(image, glyphs)
         kinds = Counter(script_of(glyph.char) for glyphs in found for glyph in glyphs)
         if kinds["big5"] > _TRADITIONAL * kinds["gb2312"]:
-            for glyph in (one for glyphs in found for one in glyphs if one.char in _CONFUSABLES_OF_TRADITIONAL):
+            for glyph in (one for glyphs in found for one in glyphs if one.char in _CONFUSABLES["traditional"]):
                 glyph.confidence = min(glyph.confidence, _UNBELIEVED)
-        first = [list(glyphs) for glyphs in found]
         unsure = [unsure_parts(index, glyphs, images[index].shape[1]) for index, glyphs in enumerate(found)]
         whole = {index for index, own in enumerate(unsure) if own is None}
         parts = [part for own in unsure for part in own or ()]
@@ -143,8 +131,6 @@ class Cascade:
         left = sorted(whole)
         for index, glyphs in zip(left, self.good.read([images[at] for at in left]), strict=True):
             found[index] = glyphs
-        for glyphs, own in zip(found, first, strict=True):
-            _compare(glyphs, own)
         return found
 
 
@@ -168,7 +154,7 @@ def is_sure(glyph: Glyph, *, in_label: bool = False) -> bool:
 @cache
 def _least(char: str) -> float:
     """Confidence from which an ideograph is believed; more than 1 where it never is."""
-    if char in _CONFUSABLES:
+    if char in _CONFUSABLES["always"]:
         return 2.0
     if not is_cjk(char):
         return SURE_IDEOGRAPH
@@ -227,24 +213,6 @@ def splice_line(glyphs: list[Glyph], part: LinePart, again: Sequence[Glyph]) -> 
         return None
     start = left + 1
     return [*glyphs[: part.first], *moved[start:stop], *glyphs[part.last + 1 :]]
-
-
-def _compare(glyphs: Sequence[Glyph], first: Sequence[Glyph]) -> None:
-    """Note how likely the first reading finds each character that was read again."""
-    own = set(map(id, first))
-    places = [glyph.at for glyph in first]
-    for glyph in glyphs:
-        if id(glyph) not in own:
-            near = bisect(places, glyph.at)
-            beside = first[max(0, near - 1) : near + 1]
-            nearest = min(beside, key=lambda one: abs(one.at - glyph.at), default=None)
-            close = nearest is not None and abs(nearest.at - glyph.at) <= _NEAR
-            glyph.seconded = probability(nearest, glyph.char) if nearest and close else 0.0
-
-
-def probability(glyph: Glyph, char: str) -> float:
-    """Return how likely a character is in the place of a glyph."""
-    return glyph.confidence if glyph.char == char else dict(glyph.others).get(char, 0.0)
 
 
 def _find(glyphs: Sequence[Glyph], wanted: Glyph) -> int | None:

@@ -16,10 +16,7 @@ scans recognisers take one in ten stops there for commas; nobody prints "A," or 
 _OVERLOOKED = 0.15
 """Probability of some other character, in a gap that reads as nothing, from which one may have been overlooked."""
 SURE = 0.995  # Probability from which no other character of a place is kept
-_SECONDED, _GAP = (
-    0.5,
-    0.02,
-)  # A second model's probability below which, and one of a lost character above which is noted
+_GAP = 0.02  # Probability of a lost character from which one is noted
 _LIKELY, _POSSIBLE = 8, 1e-4  # Characters of a place that are kept at most, and their least probability
 _AS_BOX = 0.1  # Probability of 口 from which a box may be one
 _UNMARKED = 0.5  # Gap behind a label whose mark was not read
@@ -37,8 +34,6 @@ class Glyph:
     stands there."""
     others: tuple[tuple[str, float], ...] = ()
     """Other likely characters of the place with their probabilities, likeliest first; none where it is sure."""
-    seconded: float = 1.0
-    """Probability that a second model gives to the character in its place; 1 where none looked."""
 
     @property
     def overlooked(self) -> bool:
@@ -48,7 +43,7 @@ class Glyph:
     @property
     def doubtful(self) -> bool:
         """Return whether anything tells that it may be wrong."""
-        return self.confidence < SURE or self.seconded < _SECONDED or self.gap > _GAP
+        return self.confidence < SURE or self.gap > _GAP
 
 
 class Alphabet:

@@ -136,11 +136,9 @@ def cut_line(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
 
 
 def grown(box: Box) -> Box:
-    """A line's box with ``_MORE`` of its height more on every side."""
-    across, down = box[1] - box[0], box[3] - box[0]
-    more = _MORE * float(np.linalg.norm(down))
-    across, down = (more / max(1.0, float(np.linalg.norm(side))) * side for side in (across, down))
-    return np.asarray(box + np.array([-across - down, across - down, across + down, down - across]), np.float32)
+    """Return the box of a line, which is nearly level, with ``_MORE`` of its height more on every side."""
+    more = _MORE * float(np.linalg.norm(box[3] - box[0]))
+    return np.asarray(box + more * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]), np.float32)
 
 
 def narrow_line(image: Pixels, factor: float) -> Pixels:

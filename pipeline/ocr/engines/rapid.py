@@ -135,4 +135,4 @@ def _stripped(glyphs: list[Glyph]) -> list[Glyph]:
 
 def _doubt(at: int, glyph: Glyph) -> Doubt:
     others = tuple((char, round(value, 4)) for char, value in glyph.others)
-    return Doubt(at, round(min(glyph.confidence, 1.0), 4), round(glyph.seconded, 3), round(glyph.gap, 3), others)
+    return Doubt(at, round(min(glyph.confidence, 1.0), 4), round(glyph.gap, 3), others)

@@ -53,19 +53,18 @@ line breaks off: 減刑 of 湮滅刑事證據."""
 _CONFUSED, _MAY_BE = 0.4, 0.02
 """Probability of another character from which the two are confused in a folder, and the one it has where recognition
 is sure: what is 冀 or 糞 in one place may be so in others."""
-_IMPOSSIBLE, _UNLIKELY, _FITS = 5.0, 4.0, 0.15
+_IMPOSSIBLE, _UNLIKELY, _AGREED, _FITS = 5.0, 4.0, 0.5, 0.15
 """Natural logarithm of how much likelier its neighbours make a look-alike, from which a character that was read with
 certainty is doubtful: 水睡 is 水腫. Of 2,253 lines read right none has such a place; of look-alikes put into them
-96 % are found. And how much likelier they make the character itself, at least, that needs no comparison; and the
-probability that the look-alike then has by sight."""
+96 % are found. And how much likelier they make the character itself, at least, that needs no comparison; how
+much likelier the look-alike is without the place that speaks most for it; and its probability by sight then."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
-_LEAST_SECOND = 0.01
 _UNKNOWN = 0.5  # The most that a character is sure of which no text has an example, or beside ink that none claims
 _AGAINST, _OVERWHELMING = -2.0, 4.0
 """Natural logarithms of the odds: by sight, below which a changed character is no surer either, 定痛丸 for 定痫丸; by
 all, from which it may be."""
-FEATURES = 8
+FEATURES = 7
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
 """In heights of a line: how far left or right the next one begins, how far below, and how far from the edge of its
@@ -227,19 +226,21 @@ def _out_of_place(text: str, beside: tuple[str, str], language: Language) -> Ite
     places = [at for at, char in enumerate(text) if char in known]
     windows = codes[np.array(places, np.intp)[:, None] + np.arange(5)]
     told = _told(windows, language, besides=1)
-    gain = told - (language.use(windows[:, 2:]) * (windows[:, 2:] > 0)).sum(axis=1)
+    gain = (told - language.use(windows[:, 2:]) * (windows[:, 2:] > 0))[:, :2].sum(axis=1)  # 衰 alone makes 竭 likely
     for row in np.flatnonzero(gain < _UNLIKELY).tolist():
         chars = known[text[places[row]]]
         others = windows[[row] * len(chars)]
         others[:, 2] = codes_of(chars)
-        found = zip(chars, _told(others, language, besides=0) - told[row], strict=True)
-        yield from ((places[row], char) for char, more in found if more > _IMPOSSIBLE)
+        more = _told(others, language, besides=0) - told[row]
+        # Two parts may have one key, and one count: 慢愷臀. So what one of the three says is not enough.
+        agreed = (more.sum(axis=1) > _IMPOSSIBLE) & (more.sum(axis=1) - more.max(axis=1) > _AGREED)
+        yield from ((places[row], chars[at]) for at in np.flatnonzero(agreed).tolist())
 
 
 def _told(rows: Codes, language: Language, besides: int) -> Values:
     """Return the natural logarithm of the probability of the characters of rows from the third on."""
     logs = language.logs(rows[:, :-2], rows[:, 1:-1], rows[:, 2:], besides=besides)
-    return np.asarray((logs * (rows[:, 2:] > 0)).sum(axis=1))
+    return np.asarray(logs * (rows[:, 2:] > 0))
 
 
 def _stands_in_text(chars: Sequence[str], at: int, beside: tuple[str, str]) -> bool:
@@ -319,7 +320,7 @@ def _weigh(
         folder = _OF_FOLDER * np.log(np.maximum(elsewhere, 0, dtype=np.float32) + _NOT_YET)
         seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * np.maximum(language.use(own), _RARE) + folder
         sight += seen[picks[:, place]]
-    total = sight + _OF_LANGUAGE * _told(rows, language, besides)
+    total = sight + _OF_LANGUAGE * _told(rows, language, besides).sum(axis=1)
     usable = (picks < [choice.usable for choice in group]).all(axis=1)
     best = readings[int(np.where(usable, total, -np.inf).argmax())]
     share = np.exp(total - total.max())
@@ -335,8 +336,8 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     """Return what tells whether the letters and digits of each word are right, a row for each.
 
     The first column says whether it is an ideograph. Then, all the higher the surer: a constant, the odds by sight, the
-    odds with the language, how much likelier its neighbours make it and the two behind it, above and below 0, the
-    second reading, and that no character was overlooked behind it.
+    odds with the language, how much likelier its neighbours make it and the two behind it, above and below 0, and
+    that no character was overlooked behind it.
     """
     codes = np.concatenate([_codes(draft.text, draft.beside) for draft in drafts] or [np.zeros(4, np.int64)])
     codes[codes == CIRCLED] = BREAK
@@ -357,8 +358,7 @@ def _row(draft: WordDraft, at: int, gain: Values) -> list[float]:
     chinese = is_ideograph(draft.text[at])
     sight = draft.sight.get(at, odds(share_of(draft.text, doubt))) if chinese else odds_of_letter(draft.text, doubt)
     near = float(np.nanmean(gain)) if chinese else 0.0
-    second = log(max(doubt.seconded, _LEAST_SECOND))
-    return [chinese, 1.0, sight, draft.odds.get(at, sight), max(near, 0.0), min(near, 0.0), second, -doubt.gap]
+    return [chinese, 1.0, sight, draft.odds.get(at, sight), max(near, 0.0), min(near, 0.0), -doubt.gap]
 
 
 def probabilities(rows: Values, weights: NDArray[np.float64] = _WEIGHTS) -> NDArray[np.float64]:

@@ -198,7 +198,7 @@ def test_an_8_where_only_the_label_b_can_stand_is_a_b_and_told(lines, read):
 def test_an_unsure_character_has_its_place_on_the_page():
     words = [word("皮肤瘪痒伴黄疸", 100, 100, 140, 24, sure=0.9)]
     rows = value(words)
-    rows["words"][0].append([[2, 0.6, 1.0, 0.0, [["痹", 0.01]]]])
+    rows["words"][0].append([[2, 0.6, 0.0, [["痹", 0.01]]]])
     (line,) = to_page(rows, "image", "engine", "v1", Language()).lines
     (one,) = [one for one in line.unsure if one.text == "瘪"]
     assert [round(edge) for edge in one.box] == [140, 100, 160, 124]

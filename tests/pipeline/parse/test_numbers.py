@@ -63,7 +63,7 @@ def test_a_stem_may_begin_with_a_number(parse):
     assert [question.stem[:3] for question in outcome.questions] == ["51岁", "85岁", "某男，"]
 
 
-@pytest.mark.parametrize("age", ["26歲男性", "60岁，男，"])
+@pytest.mark.parametrize("age", ["26歲男性", "60岁，男，", "35 歲女性"])
 @pytest.mark.parametrize("number", [2, 10, 15])
 def test_a_number_whose_dot_was_lost_before_an_age_opens_a_question(parse, number, age):
     texts = [f"{each}.某男{each}例，" for each in range(1, 17)]
