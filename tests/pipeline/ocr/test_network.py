@@ -71,6 +71,15 @@ def test_digits_are_raised_behind_letters_and_digits_that_stand_on_the_line(
     assert read(text, *ink) == found
 
 
+def test_a_digit_on_the_line_behind_a_raised_one_is_unsure() -> None:
+    image = np.full((48, 120, 3), 255, np.uint8)
+    for place, (top, end) in enumerate((TALL, RAISED, TALL, TALL)):
+        image[top:end, 24 * place + 10 : 24 * place + 18] = 0
+    glyphs = [Glyph(char, 0.99, (24 * at + 14) / network.STEP) for at, char in enumerate("231x")]
+    raise_digits(image, glyphs)
+    assert [(glyph.char, glyph.confidence) for glyph in glyphs] == [("2", 0.99), ("³", 0.99), ("1", 0.5), ("x", 0.99)]
+
+
 def test_a_digit_beside_a_small_letter_stays(flips: Any) -> None:
     """Letters are 30 rows high; four fifths of that are 24."""
     assert flips(lambda high: read("xxxxxa9xx", *[TALL] * 5, (40 - high, 40), (10, 12)), range(4, 30)) == [24]
