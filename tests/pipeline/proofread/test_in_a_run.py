@@ -109,7 +109,7 @@ def test_a_person_decides_in_the_workbook_and_the_second_reader_is_not_asked_aga
         row[heads.index("处理 decision")].value = "采用建议" if row[heads.index("建议 proposal")].value else "保留"
     book.save(path)
     outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
-    assert (outcome.decided, outcome.told) == ({"correct": 1, "keep": 1}, [])
+    assert (outcome.decided, outcome.notes) == ({"correct": 1, "keep": 1}, [])
     server.asked.clear()
     runner = build(home, server)
     found = read_table(runner.build / "dedup" / "questions.parquet")
@@ -131,7 +131,7 @@ def test_proposals_for_the_explanation_are_taken_with_those_for_the_text(home, s
     book[waiting.SHEET]["A2"].value = "采用建议"
     book.save(path)
     outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
-    assert (outcome.decided, outcome.told) == ({"correct": 1}, [])
+    assert (outcome.decided, outcome.notes) == ({"correct": 1}, [])
     corrected = read_table(build(home, server).build / "dedup" / "questions.parquet").row(0, named=True)
     assert corrected["options"][0]["text"] == "乙状结肠"
     assert corrected["explanation"] == "病变多在乙状结肠"
@@ -147,7 +147,7 @@ def test_a_proposal_that_is_not_there_cannot_be_taken(home, server, tmp_path):
     book.save(path)
     outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
     assert outcome.decided == {"correct": 1}
-    assert "there is no proposal to take" in outcome.told[0]
+    assert "there is no proposal to take" in outcome.notes[0]
 
 
 def test_the_command_of_a_stage_that_is_off_says_what_to_set(home):
