@@ -1,4 +1,4 @@
-"""Reads what a text asserts or denies of a multiple-choice question's options, in Chinese and English.
+"""Reads what a text asserts or denies of a multiple-choice question's options: Chinese, English, Japanese, Korean.
 
 One grammar for the reading of models' answers, the gates of ``parse`` and the audit of keys::
 

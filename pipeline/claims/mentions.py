@@ -2,9 +2,10 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -45,6 +46,7 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
         del quotes[start]  # blood groups: "the answer is B" names option B, whatever option reads "B"
     ordinals = list(_ordinals(text, tuple(options)))
     found = _with_letters(text, list(_apart([*letters, *ordinals, *quotes.values()])))
+    found = _outside_code(text, found)
     return list(_lists(text, list(_ranges(text, list(found), tuple(options))), multiple))
 
 
@@ -259,6 +261,16 @@ def _with_letters(text: str, found: list[Mention]) -> Iterator[Mention]:
             skip = after.end()
             yield each._replace(end=skip, text=False, own=True, letters=skip)
         elif each.start >= skip:
+            yield each
+
+
+def _outside_code(text: str, found: Iterable[Mention]) -> Iterator[Mention]:
+    """Drop what stands within code: D in print(D), Math in Math.floor(3.9); not code that is an option, nor len(A)."""
+    code = [one.span() for one in _P.code.finditer(text)]
+    for each in found:
+        at = bisect_right(code, each.start, key=itemgetter(0)) - 1
+        span = code[at] if at >= 0 else (0, 0)
+        if each.own or each.end > span[1] or (each.start, each.end) == span:
             yield each
 
 

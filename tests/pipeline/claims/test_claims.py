@@ -126,6 +126,7 @@ UNITS = [
     "<ab>",
     "proteins C and ",
     "A、B抗原",
+    "a.b(",
 ]
 
 

@@ -111,3 +111,17 @@ def test_an_explanation_that_goes_through_the_wrong_options_speaks_against_no_ke
 def test_one_answer_that_is_stated_still_speaks_against_another_key():
     options = dict(zip("ABCD", ("Ultrasound", "CT", "MRI", "Biopsy"), strict=True))
     assert contradiction("The correct answer is B: it is fast.", "Which test is next?", options, ["D"])
+
+
+@pytest.mark.parametrize(
+    ("told", "speaks"),
+    [
+        ("正解は Math.floor(3.9) は 3 です。", False),
+        ("print(B) is correct.", False),
+        ("Answer: (B)", True),
+        ("答案是(B)", True),
+    ],
+)
+def test_code_in_an_explanation_speaks_against_no_key(told, speaks):
+    options = dict(zip("ABCD", ("Date", "Math", "String", "Number"), strict=True))
+    assert (contradiction(told, "Which object is it?", options, ["A"]) is not None) is speaks

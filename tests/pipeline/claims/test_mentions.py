@@ -168,6 +168,31 @@ def test_letters_behind_an_option_or_before_patients(text, labels):
     assert "".join(each for each, *_ in named(text)) == labels
 
 
+CALLS = {"A": "Math", "B": "3.9", "C": "Math.ceil", "D": "len"}
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("Math.floor(3.9) は 3 を返す", ""),
+        ("a.b(c)", ""),
+        ("print(D)", ""),
+        ("print(len(x), A)の结果", ""),
+        ("Math.ceil は 4", "C"),
+        ("len(D)", "D"),
+        ("答案是(D)", "D"),
+        ("Answer: (D)", "D"),
+        ("the answer(D)", "D"),
+        ("查CT(A)、脱水(B)", "AB"),
+        ("glucose (B)", "B"),
+        ("A.shock(sudden)", "A"),
+        ("3.9", "B"),
+    ],
+)
+def test_a_call_or_an_attribute_in_code_names_no_option_unless_all_of_it_is_one(text, labels):
+    assert "".join(each for each, *_ in named(text, CALLS)) == labels
+
+
 @pytest.mark.parametrize(
     ("text", "labels"), [("iron2", ""), ("irony", ""), ("x iron", "C"), ("irons", "C"), ("irones", "C"), ("iron)", "C")]
 )
