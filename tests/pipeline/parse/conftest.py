@@ -1,4 +1,7 @@
-"""Papers written as plain text: a line a line, columns apart by tabs, pages apart by form feeds."""
+"""Papers written as plain text: a line a line, columns apart by tabs, pages apart by form feeds.
+
+They do not pass a reader: test_through_pdf and tests/pipeline/ocr show what becomes of gaps before.
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from tests.pipeline.parse.short import items, told
         ("a\u2003b\u2002c\xa0d", "a b c d"),
     ],
 )
-def test_widths_are_folded_and_gaps_become_columns(text, expected):
+def test_widths_are_folded_and_gaps_kept_apart(text, expected):
     assert fold(text) == expected
 
 
