@@ -21,7 +21,7 @@ import polars as pl
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.schemas.questions import Rejection, ReviewItem
-from build_dataset.schemas.wording import in_both_languages
+from build_dataset.schemas.wording import in_both_languages, reason_names
 
 TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges", "twins": "clusters"}  # table of each outcome
 OUTCOMES = ("kept", "merged", "rejected", "waiting")
@@ -75,12 +75,14 @@ def aside_rows(items: Iterable[Rejection | ReviewItem], documents: Documents) ->
 def items(build: Path, outcome: str, file: str | None = None, reason: str | None = None) -> list[AsideRow]:
     """Return what was ``rejected``, ``waiting`` or ``merged``, by stage, or ``twins``, by family.
 
-    ``file`` is a part of the document's name.
+    ``file`` is a part of the document's name, ``reason`` a code or its Chinese name (no_answer, 没有答案).
     """
     made = {"merged": _merged, "twins": _twins}.get(outcome)
     rows = made(build) if made else _set_aside(build, TABLES[outcome])
     wanted = (file or "").casefold()
-    return [row for row in rows if wanted in row.document.casefold() and reason in (None, row.reason)]
+    names = reason_names()
+    asked = (row for row in rows if wanted in row.document.casefold())
+    return [row for row in asked if reason in (None, row.reason, names.get(row.reason))]
 
 
 def _set_aside(build: Path, table: str) -> Iterator[AsideRow]:

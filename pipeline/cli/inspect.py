@@ -199,12 +199,17 @@ def list_items(
     as_json: bool = False,
 ) -> None:
     """List the items that were rejected, merged or wait for a person, with the reason; or families of twins."""
-    from build_dataset.pipeline.set_aside import TABLES, items
+    from build_dataset.pipeline.runtime.publish import find_table
+    from build_dataset.pipeline.set_aside import TABLES, items, source_losses
 
     build = config.dataset.build
     if not (build / "ocr").is_dir():
         raise UserError(f"nothing built in {build}: run `build-dataset run` first")
     rows = items(build, outcome, file, reason)
+    if file and not rows:
+        names = [loss.document.casefold() for loss in source_losses(partial(find_table, build))]
+        if not any(file.casefold() in name for name in names):
+            raise UserError(f"--file {file}: no such source was read; `build-dataset status` lists them")
     if as_json:
         report.print_json([asdict(row) for row in rows])
         return

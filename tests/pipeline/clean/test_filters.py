@@ -43,6 +43,7 @@ def reason(item: Question, **params) -> str | None:
         "病理切片如附圖，診斷為何？",
         "下圖分別為其骨髓抹片與切片",
         "The ECG is shown below. What is the diagnosis?",
+        "His rash is as shown below. Temperature: 38.1 °C. What is the diagnosis?",
         "结果如图示，不会出现的是",
         "若对如下无向图进行遍历，得到的序列是",
         "根據所附X光之變化，最可能的診斷為何？",
@@ -115,6 +116,7 @@ def test_a_stem_that_points_at_a_table_needs_it(stem: str) -> None:
         "胸部CT如下：右肺上叶空洞。诊断为",
         "Which of the following structures passes through the foramen ovale?",
         "Her clinical picture shown by the history suggests",
+        "Results from laboratory tests are shown below. Serum: Na+: 120 mEq/L Cl-: 92 mEq/L. What explains them?",
     ],
 )
 def test_the_bare_characters_are_no_evidence(stem: str) -> None:

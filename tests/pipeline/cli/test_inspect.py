@@ -10,6 +10,7 @@ import pytest
 from build_dataset.pipeline.cli.inspect import list_items
 from build_dataset.pipeline.cli.options import configure
 from build_dataset.pipeline.review.folder import replace_table
+from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Rejection
 from tests.conftest import ROOT
 
@@ -56,11 +57,20 @@ ROWS = [
         ({"file": "B."}, [*ROWS[3:], "2 items rejected", MORE]),
         ({"reason": "table"}, [*ROWS[3:5], "1 item rejected", MORE]),
         ({"reason": "tabel"}, ["no reason tabel here; there are figure 3, table 1", "0 items rejected"]),
-        ({"reason": "figure", "file": "c.pdf"}, ["0 items rejected"]),
     ],
 )
 def test_items_are_listed_below_their_file_and_reason_up_to_the_limit(listed, options, expected):
     assert listed(**options) == expected
+
+
+def test_a_file_that_was_not_read_is_an_error_and_a_reason_may_be_named_in_chinese(sample_build, capsys):
+    config = configure(ROOT / "dataset.toml", [f"dataset.build={sample_build}"])
+    with pytest.raises(UserError, match="no such source was read"):
+        list_items("rejected", config, file="nosuch.pdf")
+    for reason in ("needs_figure", "需要图"):
+        list_items("rejected", config, reason=reason)
+    english, chinese = capsys.readouterr().out.split("more:")[:2]
+    assert english.splitlines()[0] in chinese
 
 
 def test_what_waits_of_a_file_is_counted_as_the_status_counts_it(sample_build, capsys):

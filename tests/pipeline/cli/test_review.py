@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from collections import Counter
 
 import polars as pl
 import pytest
@@ -12,7 +14,10 @@ from typer.testing import CliRunner
 from build_dataset.annotation.label_studio.pull import PullReport
 from build_dataset.annotation.label_studio.push import PushReport
 from build_dataset.pipeline.cli.app import app
+from build_dataset.pipeline.cli.language import MessageLanguage, choose
 from build_dataset.pipeline.cli.report import print_template
+from build_dataset.pipeline.review.decisions import Decided
+from build_dataset.pipeline.review.waiting import DECISIONS
 from build_dataset.schemas.annotations import ExpertReview
 from tests.annotation.records import review
 from tests.conftest import ROOT
@@ -73,6 +78,15 @@ def test_what_does_not_count_is_told_as_it_is_written(capsys):
         "does not count: another_hand 2",
         "answered by more people than were asked: q[1]",
     ]
+
+
+def test_every_decision_of_a_workbook_is_told_in_chinese(capsys):
+    choose(MessageLanguage.ZH)
+    print_template("decided", Decided(Counter([*DECISIONS, "open"])))
+    choose(None)
+    told = capsys.readouterr().out
+    assert "未决定：1" in told
+    assert not re.search("keep|correct|drop|unsure|open|take", told)
 
 
 def test_time_and_drift_of_each_expert_are_told_as_json(sample_build, tmp_path):
