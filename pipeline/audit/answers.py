@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from build_dataset.pipeline.dedup.keys import with_keys
 from build_dataset.pipeline.evaluate.extraction import extract
+from build_dataset.pipeline.evaluate.grading import CHOSEN
 from build_dataset.pipeline.evaluate.submission import checked_rows
 from build_dataset.schemas.evaluation import Prediction, Task
 from build_dataset.schemas.questions import Question
@@ -106,8 +107,9 @@ def gather_answers(
 
 
 def _of_runs(predictions: pl.DataFrame) -> list[_AnswerRow]:
-    """Return the first answers of our own runs to the printed questions."""
+    """Return the first answers of our own runs to the printed questions; those of random and majority say nothing."""
     first = (pl.col("repeat") == 0) & pl.col("variant").is_null() & (pl.col("task") == Task.ANSWER.value)
+    first &= pl.col("rule").ne_missing(CHOSEN) | pl.col("likelihoods").is_not_null()
     return [
         _AnswerRow(id=row.question_id, model=row.run, answer="".join(row.extracted))
         for row in Prediction.from_frame(predictions.filter(first))

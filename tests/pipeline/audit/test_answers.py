@@ -7,7 +7,7 @@ import pytest
 
 from build_dataset.pipeline.audit.answers import gather_answers
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.evaluation import Outcome, Prediction
+from build_dataset.schemas.evaluation import Likelihood, Outcome, Prediction
 from build_dataset.schemas.questions import Option, Question, QuestionType
 
 TEXTS = ["心房", "心室", "瓣膜", "心包"]
@@ -69,6 +69,14 @@ def prediction(letter: str, name: str = "q1", repeat: int = 0, variant: str | No
 def test_of_our_runs_the_first_answer_to_the_printed_question_counts():
     rows = [prediction("B", repeat=1), prediction("C", variant="order 1"), prediction("A")]
     assert gather_answers([], questions(), Prediction.to_frame(rows)).answers == {"q1": {"r": frozenset("A")}}
+
+
+def test_letters_that_no_model_thought_of_are_no_evidence():
+    drawn = prediction("B").model_copy(update={"run": "random", "rule": "chosen"})
+    likely = drawn.model_copy(update={"run": "local", "likelihoods": [Likelihood(label="B", value=-1.0)]})
+    assert gather_answers([], questions(), Prediction.to_frame([drawn, likely])).answers == {
+        "q1": {"local": frozenset("B")}
+    }
 
 
 def test_a_run_that_asked_a_merged_question_counts_for_the_survivor_in_its_letters():
