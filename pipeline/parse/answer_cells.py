@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from build_dataset.pipeline.parse.cell_labels import Pairs
 from build_dataset.pipeline.parse.cells import Options, string, unpacked
 from build_dataset.pipeline.parse.folding import fold
+from build_dataset.pipeline.parse.labels import LABEL, LABELS, label_at, labels_in
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import plain_header, vocabulary
 
@@ -185,7 +186,7 @@ def _counted(value: Any, options: Options, encoding: AnswerEncoding) -> list[str
     if encoding not in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1):
         quoted = quoted_of(str(value), options.pairs)
         return quoted if quoted and not all(0 <= one <= len(labels) for one in found) else None
-    letters = {chr(65 + one - (encoding is AnswerEncoding.FROM_1)) for one in found if one < 26}
+    letters = {label_at(one - (encoding is AnswerEncoding.FROM_1)) for one in found if one < 26}
     return sorted(letters) if found and letters <= set(labels) else None
 
 
@@ -217,13 +218,13 @@ def quoted_of(text: str, options: Pairs) -> list[str] | None:
 def _words() -> re.Pattern[str]:
     """Words before the letters or number of an answer: 答案：B, 选项C, Option D, opb, option2."""
     words = sorted(vocabulary()["words"]["answer"], key=len, reverse=True)
-    ends = r"(?=[(（\[【]?[A-K][^A-Za-z]*$|\d{1,2}$)"
+    ends = rf"(?=[(（\[【]?{LABEL}[^A-Za-z]*$|\d{{1,2}}$)"
     return re.compile(rf"^\s*(?:{'|'.join(map(re.escape, words))})[\s_:：.\-是为]*{ends}", re.IGNORECASE)
 
 
 def letters_of(text: str, options: Pairs) -> list[str] | None:
     """The letters that an answer's text gives; None where it is anything else."""
-    if len(text) == 1 and "A" <= text <= "K":
+    if text in [*LABELS]:
         return [text]
     text = _words().sub("", fold(text))
     if _P.letters_only.fullmatch(text) and _P.letters.search(text):
@@ -245,6 +246,6 @@ def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, li
         named = {*map(str.upper, _P.letters.findall(text))} & {*labels}
         return sorted(named) or None, [[label] for label in labels]
     if _P.either.fullmatch(text):
-        letters = sorted({*re.findall(r"[A-K]", text.upper().replace("OR", " "))})
+        letters = sorted({*labels_in(text.upper().replace("OR", " "))})
         return letters, [[letter] for letter in letters]
     return None

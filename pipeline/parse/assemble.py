@@ -20,6 +20,7 @@ from build_dataset.pipeline.parse.fields import (
 )
 from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
+from build_dataset.pipeline.parse.labels import are_labels, label_after
 from build_dataset.pipeline.parse.options import OptionRun, find_run
 from build_dataset.pipeline.parse.outline import Block, Group, NumberedItem, Outline
 from build_dataset.pipeline.patterns import Patterns
@@ -165,7 +166,7 @@ def _is_entry(fields: Fields) -> bool:
     """Return whether an item is an entry of a key: no stem, perhaps letters, an answer or an explanation."""
     head = fields.head.strip()
     marked = fields.answered or fields.explanation is not None
-    return (not head and marked) or re.fullmatch(r"[A-K]{1,11}[.。．]?", head) is not None
+    return (not head and marked) or are_labels(re.sub(r"[.。．]\Z", "", head))
 
 
 def _entries(reading: ItemText) -> list[Draft]:
@@ -207,7 +208,7 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
     if before and len(before.options) >= min(3, len(run.options)):
         draft.flag("several_option_runs", f"options stand before {draft.stem[-20:]!r} too")
     last = run.options[-1][0]
-    if again_at := re.search(rf"\n[ ]*[(（【]?([{last}{chr(ord(last) + 1)}])[.．、)）】]", head[run.last :]):
+    if again_at := re.search(rf"\n[ ]*[(（【]?([{last}{label_after(last)}])[.．、)）】]", head[run.last :]):
         line = head[run.last + again_at.start() :].strip().partition("\n")[0]
         draft.flag("label_inside_text", f"a line after option {last} begins with {again_at[1]}: {line[:40]!r}")
     _trace_options(draft, head, run)

@@ -1,21 +1,28 @@
 """Find the labelled options of a text in one cell: A.甲 B.乙, A.甲、B.乙, ①甲②乙. Pure."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from build_dataset.pipeline.parse.options import TERMS
+from build_dataset.pipeline.parse.labels import (
+    AFTER,
+    LABELS,
+    ends_term,
+    form_in,
+    is_apart,
+    label_after,
+    label_at,
+    label_in,
+    run_from_a,
+    sign_in,
+)
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import vocabulary
 from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 Pairs = list[tuple[str, str]]  # options as (label, text)
-OPEN, CLOSE, AFTER = (_P.whole(f"@{name}@") for name in ("open", "close", "after"))
-"""Brackets around a label and the end of one: A. A、 A: A) A - ."""
-_ALPHABETS = ("ABCDEFGHIJK", "abcdefghijk", "123456789")
-_APART = " \t\n。；;，,、/|$"  # signs after which a label stands apart from the option before it
+_ALPHABETS = (LABELS, LABELS.lower(), "123456789")
 
 
 def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
@@ -25,7 +32,7 @@ def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
     marks, doubtful = _touching(text, len(pairs)), hidden(pairs)  # A.甲B.乙
     if len(marks) > len(pairs):
         # Some labels apart and others not (A.甲 B.乙型C.丙): one may belong to a text.
-        mixed = len({_is_apart(text, mark) for mark in marks[1:]}) > 1 or _goes_on(text, marks)
+        mixed = len({is_apart(text, mark) for mark in marks[1:]}) > 1 or _goes_on(text, marks)
         pairs = _between(text, marks)
         doubtful = [label for label, _ in pairs] if mixed else []
     first = {option[:1] for _, option in pairs}
@@ -57,7 +64,7 @@ def cut_stem(value: str) -> tuple[str, Pairs]:
     """Return the stem of a text that ends with its options, and these; the labels may touch: …哪项?A:甲;B:乙;C:丙."""
     text, (before, pairs) = broken_lines(value), cut_at_labels(value)
     if [label for label, _ in pairs[:2]] != ["A", "B"]:
-        forms = group_values((_form(mark), mark) for mark in _P.anywhere.finditer(text)).values()
+        forms = group_values((form_in(mark), mark) for mark in _P.anywhere.finditer(text)).values()
         runs = [_run_from_a(text, marks) for marks in forms]
         marks = max(runs, key=len, default=[])
         if len(marks) > max(2, len(pairs)):
@@ -90,11 +97,11 @@ def _run_from_a(text: str, marks: Sequence[re.Match[str]]) -> list[re.Match[str]
     best: list[re.Match[str]] = []
     for at, first in enumerate(marks):
         before = text[first.start() - 1 : first.start()]
-        if _sign(first) != "A" or (before.isascii() and before.isalnum()):
+        if sign_in(first) != "A" or (before.isascii() and before.isalnum()):
             continue
         run = [first]
         for mark in marks[at + 1 :]:
-            run += [mark] if _sign(mark) == chr(65 + len(run)) else []
+            run += [mark] if sign_in(mark) == label_at(len(run)) else []
         best = run if len(run) >= len(best) else best
     return best
 
@@ -111,9 +118,10 @@ def _between(text: str, marks: Sequence[re.Match[str]]) -> Pairs:
 def _chain(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     """The longest run of labels in rising order; of several, the one with the fewest gaps, the earliest."""
     best: list[tuple[int, int, int]] = []  # length, minus gaps, the mark before
-    ranks = [ord(label_in(mark)) for mark in marks[:200]]  # no cell has more; the search is quadratic
-    if ranks == [*range(65, 65 + len(ranks))]:
+    labels = [label_in(mark) for mark in marks[:200]]  # no cell has more; the search is quadratic
+    if run_from_a(labels):
         return [*marks]
+    ranks = [*map(ord, labels)]
     for at, rank in enumerate(ranks):
         runs = [(1, 65 - rank, -1)]  # a chain that begins here; each letter after A is a gap
         for before in range(at):
@@ -138,52 +146,24 @@ def _touching(text: str, known: int) -> list[re.Match[str]]:
     if len(every) <= known:
         return []
     run = _longest_run(every)
-    if any(_is_apart(text, mark) for mark in run[1:]):
-        run = _longest_run([mark for mark in every if not _ends_term(text, mark)])
+    if any(is_apart(text, mark) for mark in run[1:]):
+        run = _longest_run([mark for mark in every if not ends_term(text, mark)])
     return run
 
 
 def _longest_run(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
-    forms = group_values((_form(mark), mark) for mark in marks)
-    at_start = [(run, "".join(map(_sign, run))) for run in forms.values() if run[0].start() == 0]
+    forms = group_values((form_in(mark), mark) for mark in marks)
+    at_start = [(run, "".join(map(sign_in, run))) for run in forms.values() if run[0].start() == 0]
     runs = [run for run, signs in at_start if any(known.startswith(signs) for known in _ALPHABETS)]
     return max(runs, key=len, default=[])
 
 
 def _goes_on(text: str, marks: Sequence[re.Match[str]]) -> bool:
     """Return whether the next label of a run may stand in its last text: 3.丙、4.1.5 g; c.10/Ld.丁."""
-    after = chr(ord(_sign(marks[-1])) + 1)
+    after = label_after(sign_in(marks[-1]))
     before = r"(?<![\d.])" if after.isdigit() else ""
     label = re.compile(rf"{before}{after}{AFTER}(?=\S)")
     return not after.isupper() and label.search(text, marks[-1].end()) is not None
-
-
-def _sign(mark: re.Match[str]) -> str:
-    """The letter or number of a label: ① is 1."""
-    sign: str = mark[mark.lastindex or 0]  # of the alternatives one group is filled
-    return sign if sign.isascii() else unicodedata.normalize("NFKC", sign)
-
-
-def _form(mark: re.Match[str]) -> str:
-    """The style of a label: A. and B． are of one, A、 a. and ① of others."""
-    return _form_of(mark[0], mark[mark.lastindex or 0], circled=mark[4] is not None)
-
-
-@lru_cache
-def _form_of(whole: str, sign: str, *, circled: bool) -> str:
-    kind = "①" if circled else "a" if sign.islower() else "1" if sign.isdigit() else "A"
-    return kind + unicodedata.normalize("NFKC", whole).replace(unicodedata.normalize("NFKC", sign), "").strip()
-
-
-def _is_apart(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a space or a mark between options stands before a label."""
-    return not mark.start() or text[mark.start() - 1] in _APART
-
-
-def _ends_term(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a letter belongs to the word that it touches: 维生素C、."""
-    before = text[max(0, mark.start() - 4) : mark.start()]  # 维生素 is the longest term
-    return not _is_apart(text, mark) and TERMS.search(before) is not None
 
 
 def hidden(pairs: Pairs) -> list[str]:
@@ -191,13 +171,8 @@ def hidden(pairs: Pairs) -> list[str]:
     found = []
     for (label, text), after in zip(pairs, [*(label for label, _ in pairs[1:]), ""], strict=False):
         for mark in _P.anywhere.finditer(text):
-            sign, bare = _sign(mark), bool(mark[5]) or _ends_term(text, mark)
-            lacking = label < sign < after if after else ord(sign) == ord(label) + 1
-            if not bare and (lacking or (sign in (label, after) and _is_apart(text, mark))):
+            sign, bare = sign_in(mark), bool(mark[5]) or ends_term(text, mark)
+            lacking = label < sign < after if after else sign == label_after(label)
+            if not bare and (lacking or (sign in (label, after) and is_apart(text, mark))):
                 found.append(label)
     return list(dict.fromkeys(found))
-
-
-def label_in(mark: re.Match[str]) -> str:
-    """Return the letter or number of a label, in upper case."""
-    return _sign(mark).upper()

@@ -9,23 +9,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from build_dataset.pipeline.parse.cell_labels import (
-    AFTER,
-    CLOSE,
-    OPEN,
-    Pairs,
-    broken_lines,
-    label_in,
-    labelled_pairs,
-    signed,
-)
+from build_dataset.pipeline.parse.cell_labels import Pairs, broken_lines, labelled_pairs, signed
+from build_dataset.pipeline.parse.labels import AFTER, CLOSE, LABEL, LABELS, OPEN, label_at, label_in
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import option_of, plain_header, vocabulary
 
 _P = Patterns(__name__)
 Fields = Mapping[str, Any]  # a row's values by the name of their column
 
-LABELS = "ABCDEFGHIJK"
 ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}  # as pandas and people write empty cells
 _LONGEST_ABSENT = 4
 _SEPARATORS = ("///", "||", "|", "；", ";", "\t", "  ")  # between options without labels, the surest first: 甲|乙|丙
@@ -164,11 +155,11 @@ def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
     if labels and all(label.isdecimal() for label in labels) and len(set(labels)) == len(labels):
         start = 0 if "0" in labels else 1
         if all(0 <= int(label) - start < 26 for label in labels):
-            printed = {label: chr(65 + int(label) - start) for label in labels}
+            printed = {label: label_at(int(label) - start) for label in labels}
             return Options(sorted((printed[label], text) for label, text in found), printed)
     alphabets = (signs.upper() for signs in vocabulary()["options"]["alphabets"] if labels)
     if any(signs.startswith("".join(labels)) for signs in alphabets):
-        letters = {plain_header(label): chr(65 + at) for at, label in enumerate(labels)}
+        letters = {plain_header(label): label_at(at) for at, label in enumerate(labels)}
         return Options([(letters[plain_header(label)], text) for label, text in found], named=letters)
     return Options(found)
 
@@ -210,7 +201,7 @@ def _from_mapping(value: Mapping[Any, Any]) -> Options:
 
 def _flagged(texts: Sequence[Any], flags: Sequence[Any]) -> Options:
     """Options each of which states whether it is right."""
-    labels = [chr(65 + at) for at in range(len(texts))]
+    labels = [label_at(at) for at in range(len(texts))]
     pairs = [(label, text) for label, text in zip(labels, map(_option, texts), strict=True) if text]
     right = [label for label, flag in zip(labels, flags, strict=True) if flag]
     return Options(pairs, right=right or None)
@@ -239,7 +230,7 @@ def _from_list(value: list[Any]) -> Options:
             spaced = pattern is _P.in_list and all(mark is not None and mark[3] for mark in marks)
             return replace(labelled(run), spaced=spaced)
     # A list needs no labels: letters that touch the text belong to it (A族链球菌, B超).
-    pairs = [(chr(65 + index), text) for index, text in enumerate(texts) if text is not None]
+    pairs = [(label_at(index), text) for index, text in enumerate(texts) if text is not None]
     # Where most begin with a number (1.甲, 2.乙, 3.1.5 g) it is a label.
     numbered = [label for label, text in pairs if _P.numbered.match(text)]
     return Options(pairs, inside=numbered if 2 * len(numbered) >= len(pairs) else ())
@@ -269,7 +260,7 @@ def _from_objects(value: list[Any]) -> Options:
             return _from_objects([part for _, part in named])
         if len({str(key) for key, _ in named}) == len(named):
             return labelled((_label(str(key)), text) for key, text in named)
-        return labelled((chr(65 + at), text) for at, (_, text) in enumerate(named))
+        return labelled((label_at(at), text) for at, (_, text) in enumerate(named))
     items = [{str(key).casefold(): part for key, part in item.items()} for item in value]
     known, keys = vocabulary()["options"]["parts"], list(dict.fromkeys(key for item in items for key in item))
     # {"label": "A、甲", "value": "A"}, {"option": "A", "description": "甲"}: letters that ascend are labels.
@@ -291,7 +282,7 @@ def _from_objects(value: list[Any]) -> Options:
     marks = [key for key in keys if _says_right(key) and verdicts >= {str(one).casefold() for one in said[key]}]
     pairs, right = [], []
     for index, item in enumerate(items):
-        name = _label(str(item[labels[0]])) if labels else chr(65 + index)
+        name = _label(str(item[labels[0]])) if labels else label_at(index)
         pairs.append((name, next((item[key] for key in texts if key in item), None)))
         if any(str(item.get(key)).casefold() in vocabulary()["words"]["right"] for key in marks):
             right.append(name)
@@ -355,5 +346,5 @@ def labelled_in(value: str) -> Options:
 
 def labels_inside(options: Options) -> list[str]:
     """Labels of options in which what looks like another label stands."""
-    lines = [label for label, text in options.pairs if re.search(r"\n\s*[A-K]\s*[.．、:：)）]", text)]
+    lines = [label for label, text in options.pairs if re.search(rf"\n\s*{LABEL}\s*[.．、:：)）]", text)]
     return list(dict.fromkeys([*options.inside, *lines]))

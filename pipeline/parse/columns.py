@@ -11,7 +11,8 @@ from rapidfuzz import fuzz
 from build_dataset.pipeline.parse import cells
 from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, is_number, letters_of
 from build_dataset.pipeline.parse.cell_labels import cut_stem, hidden
-from build_dataset.pipeline.parse.cells import LABELS, Fields, Options, first, string, without_label
+from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
+from build_dataset.pipeline.parse.labels import LABELS, label_after, label_at
 from build_dataset.schemas.columns import flags_of, option_of, plain_header, vocabulary
 
 _LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项目 for D项
@@ -92,7 +93,7 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         wrong += [text for _, text in cells.read_options(listed).pairs]
         # In the order of their texts, or the key would always be A; several may be right: {"rA": ["甲", "乙"]}.
         texts = sorted([*keys, *wrong]) if keys else wrong
-        return cells.labelled((chr(65 + at), text) for at, text in enumerate(texts))
+        return cells.labelled((label_at(at), text) for at, text in enumerate(texts))
     if columns.options:
         found = ((label, fields.get(name)) for label, name in columns.options.items())
         if columns.own_labels:
@@ -132,11 +133,11 @@ def missing_options(
             if _is_next(column, label, found) or named or repeated > _TOLERATED * len(keys):
                 found[label] = column
                 continue
-            few = label == chr(ord(max(options)) + 1) and 0 < len(keys) < _SHOWN
+            few = label == label_after(max(options)) and 0 < len(keys) < _SHOWN
             if few and looks_like(column, rows, [*found.values()]):
                 return f"{column} may be option {label}, or not"
         # One key alone is a typing error: of many keys, or of a label further on.
-        alone = len(keys) >= _TYPED or ord(label) > ord(max(options)) + 1 or (label > _COMMON and not free)
+        alone = len(keys) >= _TYPED or label > label_after(max(options)) or (label > _COMMON and not free)
         if named > max(_TOLERATED * len(keys), int(alone)):
             return f"{named} of {len(keys)} keys name {label}, and no column holds option {label}"
     return {label: column for label, column in found.items() if label not in options}

@@ -9,7 +9,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from build_dataset.pipeline.parse.heads import is_section_head
-from build_dataset.pipeline.parse.lines import LETTERS, REGIONS, ParsedLine
+from build_dataset.pipeline.parse.labels import LABELS
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -63,7 +64,7 @@ def _options(lines: Sequence[str], start: int, end: int, bracketed: bool) -> lis
             run.append(at)
         elif found and run:
             break
-    return run if FEWEST <= len(run) <= len(LETTERS) else []
+    return run if FEWEST <= len(run) <= len(LABELS) else []
 
 
 def _rewritten(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -> list[tuple[int, str]]:
@@ -72,7 +73,7 @@ def _rewritten(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -
     head = _P.worded.match(lines[start])  # 【問題1】 is 1. for the parser
     changed = [(start, f"{head['first'] or head['number']}. {lines[start][head.end() :]}")] if head else []
     changed += [
-        (at, f"{LETTERS[place]}. {one['text']}") for place, (at, one) in enumerate(zip(run, found, strict=True)) if one
+        (at, f"{LABELS[place]}. {one['text']}") for place, (at, one) in enumerate(zip(run, found, strict=True)) if one
     ]
     for at in range(start + 1, end):
         if at in run:
@@ -80,7 +81,7 @@ def _rewritten(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -
         if key := _P.key.fullmatch(lines[at]):
             said = [int(one) for one in unicodedata.normalize("NFKC", key["said"]) if one.isdecimal()]
             if max(said) <= len(run):
-                changed.append((at, f"答案：{''.join(LETTERS[one - 1] for one in sorted(said))}"))
+                changed.append((at, f"答案：{''.join(LABELS[one - 1] for one in sorted(said))}"))
         elif lines[at].lstrip()[:1].isdigit():
             changed.append((at, f"・{lines[at].lstrip()}"))
     return changed

@@ -10,9 +10,10 @@ from build_dataset.pipeline.parse.cloze import share_leads, share_passages
 from build_dataset.pipeline.parse.fields import split_fields
 from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
 from build_dataset.pipeline.parse.keylines import answer_lines, key_heads
+from build_dataset.pipeline.parse.labels import Form, opens_option
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.parse.numbering import Boundary, best_chain, unnumbered_items, weigh_candidates
-from build_dataset.pipeline.parse.options import Form, find_run, find_runs, opens_option
+from build_dataset.pipeline.parse.options import find_run, find_runs
 from build_dataset.pipeline.parse.outline import Builder, Cutting, Outline, Role
 from build_dataset.pipeline.patterns import Patterns
 

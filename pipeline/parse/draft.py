@@ -8,6 +8,7 @@ from functools import reduce
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse.fields import Fields, is_coded, letter_line, letters_inside
 from build_dataset.pipeline.parse.heads import INSTRUCTION, SET_ASIDE, announcement
+from build_dataset.pipeline.parse.labels import LABEL, ascend
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.outline import Block, NumberedItem
@@ -198,7 +199,7 @@ def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:
         return draft.announced
     if INSTRUCTION.search(draft.stem):
         return "instruction"
-    letters = [text for text in fields.answer_texts if re.fullmatch(r"[A-K]{1,6}[.。]?", text)]
+    letters = [text for text in fields.answer_texts if re.fullmatch(rf"{LABEL}{{1,6}}[.。]?", text)]
     # Letters in order alone: options were there and were not read.
-    explained = fields.answered and not any(list(text) == sorted(set(text)) for text in letters)
+    explained = fields.answered and not any(map(ascend, letters))
     return "short_answer" if explained or _P.worth.match(draft.stem) else None

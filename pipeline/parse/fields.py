@@ -9,6 +9,7 @@ from itertools import starmap, zip_longest
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.folding import READ, join_lines, unpunctuated
+from build_dataset.pipeline.parse.labels import LABEL, are_labels, ascend, labels_in
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.patterns import Patterns
 
@@ -135,7 +136,7 @@ def _letters_first(mark: re.Match[str], segment: str) -> tuple[list[str], str]:
     """Return the letters that 答案解析 gives before it explains, if any, and the explanation."""
     named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
     stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
-    found = re.match(rf"\s*([A-K]{{1,11}})\s*[{stop}]\s*", segment)
+    found = re.match(rf"\s*({LABEL}{{1,11}})\s*[{stop}]\s*", segment)
     return ([found[1]], segment[found.end() :]) if found else ([], segment)
 
 
@@ -145,10 +146,10 @@ def leading_letters(segment: str) -> tuple[str | None, str]:
     if not found:
         return None, segment
     apart = re.split(r"[\s、,，;；和及|]+", found[1])
-    if apart != sorted(set(apart)):  # C B D: the first is the answer, the rest is not its own
+    if not ascend(apart):  # C B D: the first is the answer, the rest is not its own
         return apart[0].upper(), segment[found.start(1) + len(apart[0]) :].lstrip(" \t、,，;；")
     rest = segment[found.end() :].lstrip(" \t。．.，,；;、:：\n")
-    return "".join(re.findall(r"[A-K]", found[1].upper())), rest
+    return "".join(labels_in(found[1].upper())), rest
 
 
 def is_coded(segment: str) -> bool:
@@ -159,7 +160,7 @@ def is_coded(segment: str) -> bool:
 def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
     """A head without the letters alone on its last line, and these; one is enough if ``single``, unlike 青霉素 / G."""
     found = _P.letter_line.search(head)
-    if not found or list(found[1]) != sorted(set(found[1])) or (len(found[1]) == 1 and not single):
+    if not found or not ascend(found[1]) or (len(found[1]) == 1 and not single):
         return head, None
     return head[: found.start()], found[1]
 
@@ -167,7 +168,7 @@ def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
 def letters_inside(text: str) -> str:
     """The letters in the only bracket of a text that holds any, as in papers with answers in their stems."""
     found = _P.inside.findall(text)
-    return "".join(re.findall("[A-K]", found[0])) if len(found) == 1 else ""
+    return "".join(labels_in(found[0])) if len(found) == 1 else ""
 
 
 def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[str, str | None]:
@@ -180,8 +181,8 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
     if found is None:
         return stem, None
     printed = next(group for group in found.groups() if group)
-    letters = re.findall(r"[A-K]", printed.upper())
-    if not set(letters) <= set(labels) or letters != sorted(set(letters)):
+    letters = labels_in(printed.upper())
+    if not set(letters) <= set(labels) or not ascend(letters):
         return stem, None
     return f"{stem[: found.start()]}（ ）{stem[found.end() :]}", "".join(letters)
 
@@ -190,7 +191,7 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
     """The letter of the option whose text an answer repeats, if there is exactly one."""
     for text in answer_texts:
         said = unpunctuated(text)
-        if re.fullmatch(r"[A-K]{1,11}", said):
+        if are_labels(said):
             continue
         # 答案：青霉素, 答案：B 青霉素
         texts = [(label, unpunctuated(option)) for label, option in options]
@@ -228,6 +229,6 @@ def concluded_answer(explanation: str | None) -> str | None:
     """The letters an explanation concludes with, as in …，故选C or 故选：C。; None where two differ."""
     if not explanation or not any(word in explanation for word in ("选", "選", "答案")):  # as one of them says it
         return None
-    said = (re.findall("[A-K]", found[1]) for found in _P.concludes.finditer(explanation))
+    said = (labels_in(found[1]) for found in _P.concludes.finditer(explanation))
     letters = {"".join(sorted(set(found))) for found in said}
     return letters.pop() if len(letters) == 1 else None

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.folding import CJK, structural
+from build_dataset.pipeline.parse.labels import labels_in
 from build_dataset.pipeline.patterns import Patterns, is_latin
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, SHARING, QuestionType
 
@@ -83,7 +84,7 @@ def number_candidate(line: int, text: str) -> NumberCandidate | None:
     mark = _mark(line, structural(text[start:]))
     if mark is None or not before:
         return mark
-    letters = re.sub(r"[^A-K]", "", (given[1] or given[2] or "") if given else "")
+    letters = "".join(labels_in((given[1] or given[2] or "") if given else ""))
     return mark._replace(end=mark.end + start, given=letters or None)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
 from build_dataset.pipeline.parse.folding import READ, structural
+from build_dataset.pipeline.parse.labels import LABEL, ascend, labels_in
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OPTION_LINE
 from build_dataset.pipeline.patterns import Patterns
@@ -51,7 +52,7 @@ def line_pairs(text: str) -> tuple[KeyPair, ...]:
     pairs = _pairs(bare)
     if any(abs(after.number - before.number) >= FAR for before, after in pairwise(pairs)):
         return ()
-    if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not re.search(r"[A-K]", bare):  # 1.a 2.b 3.c
+    if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not labels_in(bare):  # 1.a 2.b 3.c
         pairs = _pairs(bare.upper())
         if len(pairs) < 3 or not _contiguous([pair.number for pair in pairs]):
             return ()
@@ -74,9 +75,9 @@ def _pairs(bare: str) -> list[KeyPair]:
         else:
             found = _P.pair.match(bare, position)  # 3.C
             unsure = found and _P.open_answer.fullmatch(found[2])  # 5.（见注）
-            letters = re.findall(r"[A-K]", found[2]) if found else []
+            letters = labels_in(found[2]) if found else []
             # Letters apart are one answer in order: A C D is, C B D answers several questions.
-            one = found and (len(letters) == len(found[2]) or letters == sorted(set(letters)))
+            one = found and (len(letters) == len(found[2]) or ascend(letters))
             if not found or not (unsure or one):
                 return []
             pairs.append(KeyPair(int(found[1]), "#" if unsure else found[2]))
@@ -91,7 +92,7 @@ def _contiguous(numbers: Sequence[int]) -> bool:
 def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
     """Letters of a range, one question each: ``ABCDE`` or ``AB C BD``; None if their number differs."""
     count = last - first + 1
-    groups = re.findall(r"[A-K]+", letters)
+    groups = re.findall(rf"{LABEL}+", letters)
     if len(groups) != count:
         groups = list("".join(groups))  # 1-5 AB CDE
     if len(groups) != count or count < 1:
@@ -118,7 +119,7 @@ def grid(texts: Sequence[str], start: int = 0) -> KeyLine | None:
     if upper is None or lower is None:
         return None
     numbers = _numbers(upper[0]) if upper[1] else [int(number) for number in re.findall(r"\d+", upper[0])]
-    cells = re.findall(r"[A-K]+|[#*]", lower[0].replace("井", "#"))
+    cells = re.findall(rf"{LABEL}+|[#*]", lower[0].replace("井", "#"))
     if len(cells) == 1 and len(numbers) > 1 and len(cells[0]) == len(numbers):  # ABCD in one cell
         cells = list(cells[0])
     if not (upper[1] and lower[1]) and (len(numbers) < 3 or len(cells) != len(numbers)):

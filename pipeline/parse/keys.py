@@ -12,6 +12,7 @@ from build_dataset.pipeline.parse.fields import by_text
 from build_dataset.pipeline.parse.folding import spaceless
 from build_dataset.pipeline.parse.heads import announcement, numeral_value
 from build_dataset.pipeline.parse.keylines import KeyLine
+from build_dataset.pipeline.parse.labels import LABEL, LABELS
 from build_dataset.pipeline.parse.outline import Outline
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Part
@@ -41,7 +42,7 @@ def corrections(text: str) -> list[AppealNote]:
         stated = _P.accepted.search(verdict) or _P.changed.search(verdict)
         read = bool(stated or _P.everybody.search(verdict))
         if read or _P.about_marks.search(verdict):
-            letters = tuple(re.findall(r"[A-K]+", stated[1])) if stated else ()
+            letters = tuple(re.findall(rf"{LABEL}+", stated[1])) if stated else ()
             found.append(AppealNote(numbers, letters, note, unread=not read))
     known = {number for one in found for number in one.numbers}
     for line in _P.erratum.finditer(text):
@@ -131,7 +132,7 @@ def _add_line(key: Key, line: KeyLine, section: int) -> None:
     for pair in line.pairs:
         if pair.letters in NOTED:  # 5.#
             last.noted.add(pair.number)
-        letters = pair.letters if pair.letters[0] in "ABCDEFGHIJK" else None
+        letters = pair.letters if pair.letters[0] in LABELS else None
         last.add(pair.number, letters).head = line.head
     if unanswered := line.span[len(line.pairs) :]:
         last.short |= {pair.number: unanswered for pair in line.pairs}

@@ -7,9 +7,10 @@ from itertools import pairwise
 from build_dataset.pipeline.parse.checks import Checks, Judged
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import split_fields
+from build_dataset.pipeline.parse.labels import find_labels, has_label
 from build_dataset.pipeline.parse.line_gaps import FAR, LineGaps, white_between
 from build_dataset.pipeline.parse.lines import REGIONS, is_complete_line, place_of
-from build_dataset.pipeline.parse.options import find_labels, find_run, has_label
+from build_dataset.pipeline.parse.options import find_run
 from build_dataset.schemas.grouping import group_values
 
 BEFORE_LABEL = 1.5  # the room, in lines, that may stand before the line of an option

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from build_dataset.pipeline.characters import is_traditional, script_of
 from build_dataset.pipeline.parse.folding import fold, width
 from build_dataset.pipeline.parse.heads import split_heads
+from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.running import without_running
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Box, Line, LineKind, Span, UnsureCharacter
@@ -27,7 +28,6 @@ Margins = dict[int, tuple[float, float]]
 WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
 LONG = 120  # characters from which on a line may hold several questions
 LEAST = 2  # least number of numbers that run on for a line to hold several questions
-LETTERS = "ABCDEFGHIJK"
 KEY, TICK = "(正确答案)", " √"  # behind options that a notation calls right, and that have a mark before them
 SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
 
@@ -203,7 +203,7 @@ def _apart(text: str) -> str:
     for form in (_P.glued_head, _P.glued_answer, _P.glued_first):
         whole = form.sub(r"\n\g<0>", whole)
     return _P.glued_options.sub(
-        lambda run: "\n".join(map(". ".join, zip(LETTERS, filter(None, run.groups()), strict=False))), whole
+        lambda run: "\n".join(map(". ".join, zip(LABELS, filter(None, run.groups()), strict=False))), whole
     )
 
 
@@ -219,10 +219,10 @@ def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
             and (run[0][1] and (run[0][1]["open"] or run[0][1]["box"] or run[0][1]["share"]))
         )
         for at, (piece, sign) in enumerate(run):
-            place = at - max(start for start in starts if start <= at) if opened else len(LETTERS)
-            if sign is None or place >= len(LETTERS):
+            place = at - max(start for start in starts if start <= at) if opened else len(LABELS)
+            if sign is None or place >= len(LABELS):
                 yield piece
                 continue
             right = sign["right"] or (sign["share"] and sign["share"].strip("0.,")[:1] not in ("", "-"))
             mark = KEY if right else TICK if sign["box"] and sign["box"].strip("[ ]☐⬜") else ""
-            yield replace(piece, text=f"{LETTERS[place]}. {sign['text'].strip()}{mark}")
+            yield replace(piece, text=f"{LABELS[place]}. {sign['text'].strip()}{mark}")

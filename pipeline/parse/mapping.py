@@ -12,6 +12,7 @@ from build_dataset.pipeline.parse import columns as sources
 from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
+from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.table_cells import TableCells
 from build_dataset.schemas.columns import option_groups, option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
@@ -232,7 +233,7 @@ class _Search(TableCells):
             asked = lettered if len(self._letters_in(keys)) > 1 else self.rows
             cut = [cells.labelled(cell_labels.cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
-            whole = [run for run in runs if len(run) > 2 and (cells.LABELS + "|123456789").find(run) in (0, 12)]
+            whole = [run for run in runs if len(run) > 2 and (LABELS + "|123456789").find(run) in (0, 12)]
             self.found.options_in_stem = 2 * len(whole) > len(runs)
 
     def _settle_answer(self) -> None:
@@ -269,7 +270,7 @@ class _Search(TableCells):
 
     def _take_options(self, names: Sequence[str] | Mapping[str, str], by: str) -> None:
         """Take columns of one option each, by letter, or the first as A."""
-        labels = names if isinstance(names, Mapping) else dict(zip(cells.LABELS, names, strict=False))
+        labels = names if isinstance(names, Mapping) else dict(zip(LABELS, names, strict=False))
         self.found.options, self.found.found_by["options"] = dict(labels), by
         self.found.roles.pop("options", None)
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.heads import INSTRUCTION, announcement, question_type
 from build_dataset.pipeline.parse.keys import Key, Unmatched, apply_entries, counted_place
+from build_dataset.pipeline.parse.labels import has_label
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans, place_of
 from build_dataset.pipeline.parse.nets import Caught, Reading, SourceDoubt, cast
-from build_dataset.pipeline.parse.options import has_label
 from build_dataset.pipeline.parse.outline import Outline, Role
 from build_dataset.pipeline.parse.running import TITLE
 from build_dataset.pipeline.patterns import Patterns

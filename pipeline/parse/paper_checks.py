@@ -9,8 +9,9 @@ from build_dataset.pipeline.parse.checks import Checks, Judged
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import split_fields
 from build_dataset.pipeline.parse.folding import structural, without_digits
+from build_dataset.pipeline.parse.labels import find_labels, opens_option
 from build_dataset.pipeline.parse.lines import REGIONS, SHORT_OF, ParsedLine
-from build_dataset.pipeline.parse.options import find_labels, find_run, opens_option
+from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.pipeline.parse.question_checks import (
     GOES_ON,

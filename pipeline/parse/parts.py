@@ -12,6 +12,7 @@ from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import Fields
 from build_dataset.pipeline.parse.folding import join_lines, without_blanks
 from build_dataset.pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
+from build_dataset.pipeline.parse.labels import labels_in
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OptionRun, find_run, find_runs
 from build_dataset.pipeline.parse.outline import NumberedItem
@@ -194,7 +195,7 @@ def _letter_each(fields: Fields, count: int) -> Sequence[str]:
     """Return the letters of an answer for each of so many questions: ACB, A C B, （1）A."""
     letters: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers
     each = next((found for text in fields.answer_texts if (found := _P.each.match(text))), None)
-    return re.findall(r"[A-K]", each[0]) if each and len(letters) != count else letters
+    return labels_in(each[0]) if each and len(letters) != count else letters
 
 
 def _suffix(index: int) -> str:
@@ -308,7 +309,7 @@ def _letters_in_order(draft: Draft) -> tuple[str, str | None]:
     found = _P.each_left.match(f"{draft.explanation or ''}\n")
     if not found or not draft.answer:
         return draft.answer or "", draft.explanation
-    letters = draft.answer + "".join(re.findall("[A-K]", found[0]))
+    letters = draft.answer + "".join(labels_in(found[0]))
     return letters, (draft.explanation or "")[found.end() :] or None
 
 

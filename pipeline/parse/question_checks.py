@@ -12,8 +12,9 @@ from build_dataset.pipeline.parse.checks import Checks, Judged, ParseCheck
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import opens_field, split_fields
 from build_dataset.pipeline.parse.folding import structural, without_digits
+from build_dataset.pipeline.parse.labels import find_labels, has_label, labels_in, opens_option, run_from_a
 from build_dataset.pipeline.parse.lines import ColumnEdges, ParsedLine, is_complete_line
-from build_dataset.pipeline.parse.options import find_labels, find_run, has_label, opens_option
+from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.running import is_title
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Part
@@ -58,7 +59,7 @@ def explained_together(draft: Draft) -> bool:
 @STRUCTURE("options_not_contiguous", "A. 甲 C. 丙")
 def _labels_in_order(draft: Draft, _: Judged) -> Iterable[str]:
     labels = [label for label, _ in draft.options]
-    if len(labels) < 2 or labels != [chr(65 + i) for i in range(len(labels))]:
+    if len(labels) < 2 or not run_from_a(labels):
         yield f"labels {' '.join(labels)}"
 
 
@@ -228,7 +229,7 @@ def _beside_answer(draft: Draft, _: Judged) -> Iterable[str]:
     own = {*(draft.answer or "")}
     texts = {label for label, option in draft.options if text and option.strip() == text}
     row = _P.letters_beside.match(text)
-    if own and not texts & own and (texts or (row and own != {*re.findall("[A-K]", row[0])})):
+    if own and not texts & own and (texts or (row and own != {*labels_in(row[0])})):
         yield f"answer {draft.answer}, but {text[:30]!r} stands beside it"
 
 

@@ -17,6 +17,7 @@ from build_dataset.pipeline.parse.cells import Fields, Options
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import filled_blank
 from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
+from build_dataset.pipeline.parse.labels import run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.pipeline.stage import Each, Failure, here
 from build_dataset.schemas.columns import option_of, roles_of, vocabulary
@@ -375,7 +376,7 @@ def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
     """Return the open points of a row. The clean stage decides whether it makes a sound question."""
     doubts = []
     labels = [label for label, _ in options.pairs]
-    if labels != [chr(65 + index) for index in range(len(labels))]:
+    if not run_from_a(labels):
         doubts.append(("options_not_contiguous", f"labels {' '.join(labels)}"))
     if inside := cells.labels_inside(options):
         doubts.append(("label_inside_text", f"what looks like a label stands inside {' '.join(inside)}"))

@@ -11,7 +11,7 @@ from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation
 from build_dataset.pipeline.parse.folding import CJK, fold, letters_alone, spaceless, width, without_digits
 from build_dataset.pipeline.parse.heads import NumberStyle
-from build_dataset.pipeline.parse.options import opens_option
+from build_dataset.pipeline.parse.labels import opens_option
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Line, LineKind
 from build_dataset.schemas.grouping import group_values
