@@ -24,7 +24,7 @@ class WordFinder:
             for begins in _beginnings(_parser.parse(pattern, re.ASCII)):
                 assert begins[:1] not in ("", _ANY), "a word that may be empty, or begin with anything"
                 rows[begins.rstrip(_ANY)].add(at)
-        self._rows = {begins: sorted(found | rows.get(begins[0], set())) for begins, found in rows.items()}
+        self._rows = {begins: sorted(places | rows.get(begins[0], set())) for begins, places in rows.items()}
         alike: dict[str, str] = defaultdict(str)  # first characters, by what must follow them
         for first in {begins[0] for begins in rows}:
             then = sorted(begins[1:] for begins in rows if begins[0] == first)
@@ -36,9 +36,9 @@ class WordFinder:
     def words(self, text: str) -> Iterator[tuple[int, int, int]]:
         """Yield the words of a text, in order: the place of its pattern, start, end."""
         end = 0
-        while found := self._find(text, end):
-            start, end = found.start(), found.end()
-            for at in self._rows.get(text[start : start + 2]) or self._rows.get(found[0], []):
+        while begins_at := self._find(text, end):
+            start, end = begins_at.start(), begins_at.end()
+            for at in self._rows.get(text[start : start + 2]) or self._rows.get(begins_at[0], []):
                 if match := self._match[at](text, start):
                     yield at, start, (end := match.end())
                     break
@@ -46,15 +46,15 @@ class WordFinder:
 
 def _beginnings(parts: Any, folded: bool = False) -> set[str]:
     """Return the first two characters of what a parsed pattern may match; fewer where anything may follow."""
-    found = {""}
+    beginnings = {""}
     for operator, value in parts:
-        if any(len(one) < 2 for one in found):
-            found = _joined(found, _of_part(operator.name, value, folded))
-    return found
+        if any(len(beginning) < 2 for beginning in beginnings):
+            beginnings = _joined(beginnings, _of_part(operator.name, value, folded))
+    return beginnings
 
 
 def _joined(first: Iterable[str], after: Iterable[str]) -> set[str]:
-    return {(one + other)[:2] for one in first for other in after}
+    return {(before + following)[:2] for before in first for following in after}
 
 
 def _of_part(operator: str, value: Any, folded: bool) -> set[str]:
@@ -71,8 +71,8 @@ def _of_part(operator: str, value: Any, folded: bool) -> set[str]:
         once = _beginnings(value[2], folded)
         return once | _joined(once, once) | ({""} if value[0] == 0 else set())
     members = value if operator == "IN" else [(operator, value)]
-    one = {char for kind, member in members for char in _characters(str(kind), member)}
-    return {_ANY} if _ANY in one else one | {char.swapcase() for char in one if folded and char.isascii()}
+    chars = {char for kind, member in members for char in _characters(str(kind), member)}
+    return {_ANY} if _ANY in chars else chars | {char.swapcase() for char in chars if folded and char.isascii()}
 
 
 def _characters(kind: str, value: Any) -> str:

@@ -81,9 +81,9 @@ def signed(texts: Sequence[str]) -> Pairs:
     """Return texts that all begin with the signs of another alphabet in its order as options: ア　甲, イ　乙; А) 甲."""
     for signs in vocabulary()["options"]["alphabets"]:
         marks = [_P.sign.match(text) for text in texts]
-        found = [(mark["sign"], mark.string[mark.end() :]) for mark in marks if mark]
-        if 2 < len(found) == len(texts) and signs.startswith("".join(sign for sign, _ in found)):
-            return found
+        options = [(mark["sign"], mark.string[mark.end() :]) for mark in marks if mark]
+        if 2 < len(options) == len(texts) and signs.startswith("".join(sign for sign, _ in options)):
+            return options
     return []
 
 
@@ -110,8 +110,8 @@ def _between(text: str, marks: Sequence[re.Match[str]]) -> Pairs:
     """The options after labels, each up to the next label and the mark before it."""
     ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
     pairs = [(label_in(mark), text[mark.end() : end].strip()) for mark, end in zip(marks, ends, strict=True)]
-    if 2 * sum(bool(_P.ends.search(one)) for _, one in pairs[:-1]) >= len(pairs) - 1:
-        pairs = [(label, _P.ends.sub("", one)) for label, one in pairs]
+    if 2 * sum(bool(_P.ends.search(text)) for _, text in pairs[:-1]) >= len(pairs) - 1:
+        pairs = [(label, _P.ends.sub("", option)) for label, option in pairs]
     return pairs
 
 
@@ -129,12 +129,12 @@ def _chain(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
             if step > 0:
                 runs.append((best[before][0] + 1, best[before][1] + 1 - step, before))
         best.append(max(runs, key=lambda run: run[:2]))
-    found = []
+    chain = []
     at = max(range(len(best)), key=lambda place: best[place][:2], default=-1)
     while at >= 0:
-        found.append(marks[at])
+        chain.append(marks[at])
         at = best[at][2]
-    return found[::-1]
+    return chain[::-1]
 
 
 def _touching(text: str, known: int) -> list[re.Match[str]]:
@@ -168,11 +168,11 @@ def _goes_on(text: str, marks: Sequence[re.Match[str]]) -> bool:
 
 def hidden(pairs: Pairs) -> list[str]:
     """Return labels of options that contain a label missing from the run, or, set apart, one that the run repeats."""
-    found = []
+    holders = []
     for (label, text), after in zip(pairs, [*(label for label, _ in pairs[1:]), ""], strict=False):
         for mark in _P.anywhere.finditer(text):
             sign, bare = sign_in(mark), bool(mark[5]) or ends_term(text, mark)
             lacking = label < sign < after if after else sign == label_after(label)
             if not bare and (lacking or (sign in (label, after) and is_apart(text, mark))):
-                found.append(label)
-    return list(dict.fromkeys(found))
+                holders.append(label)
+    return list(dict.fromkeys(holders))

@@ -43,7 +43,7 @@ def _lead_start(cutting: Cutting, index: int, number: int) -> int | None:
     No lead reaches over a line that is known to be something else.
     """
     blank = re.compile(rf"[(（_]\s*{number}\s*[)）_]")  # the number stands as a blank in the lead: （12）, __12__
-    start, named_at, found = None, None, False
+    start, named_at, named = None, None, False
     for place in range(index - 1, max(-1, index - FAR), -1):
         piece = cutting.pieces[place]
         if is_title(piece.text) and not any(line < place for line in cutting.marks):
@@ -54,8 +54,8 @@ def _lead_start(cutting: Cutting, index: int, number: int) -> int | None:
         if opens_explanation(piece.text):  # whose later lines cannot be told from the first ones of a lead
             return named_at
         if blank.search(piece.text):
-            found, named_at = True, place
+            named, named_at = True, place
         start = place
         if _P.bullet.match(piece.text):
             return start
-    return start if found else None
+    return start if named else None

@@ -77,7 +77,7 @@ def _runs_over(pieces: Sequence[ParsedLine], index: int) -> bool:
     if before.box is None or piece.box is None or before.page != piece.page or before.box.y0 > piece.box.y0:
         return False
     below = pieces[max(0, index - 40) : index + 40]  # lines of the same page, and more
-    edge = max(one.box.x1 for one in below if one.box and one.box.x0 < before.box.x1)
+    edge = max(piece.box.x1 for piece in below if piece.box and piece.box.x0 < before.box.x1)
     return before.box.x1 > edge - (before.box.y1 - before.box.y0)
 
 
@@ -98,7 +98,7 @@ def _cases(cutting: Cutting) -> None:
 
 def _case_start(cutting: Cutting, last: int) -> int | None:
     """The first line of a case that ends at a line: the one with its word, else the nearest that tells of somebody."""
-    told: int | None = None
+    explained: int | None = None
     for index in range(last, max(-1, last - heads.CASE_LINES), -1):
         piece = cutting.pieces[index]
         if cutting.roles[index] is not Role.TEXT or piece.kind in REGIONS or _P.labelled.match(piece.text):
@@ -107,11 +107,11 @@ def _case_start(cutting: Cutting, last: int) -> int | None:
         if heads.opens_case(piece.text, named=True) is not None:
             return index
         if heads.opens_case(piece.text, named=False) is not None:
-            told = index
+            explained = index
         above = cutting.pieces[index - 1].text.rstrip() if index else ""
-        if (mark and mark.weight >= 1.0) or (told is not None and above.endswith(("。", "？", "?"))):
+        if (mark and mark.weight >= 1.0) or (explained is not None and above.endswith(("。", "？", "?"))):
             break
-    return told
+    return explained
 
 
 def _problems(cutting: Cutting) -> None:
@@ -155,7 +155,7 @@ def _unchosen(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[Numb
     Either options follow and the style is a clear one, or it is the first inside an item in the item's style, before
     any answer, and may be another's: under （4）甲… the line （5）乙….
     """
-    found: list[NumberCandidate] = []
+    candidates: list[NumberCandidate] = []
     item: NumberCandidate | None = None
     for mark, following in zip_longest(weighed, weighed[1:]):
         if mark.line in cutting.marks:
@@ -165,9 +165,9 @@ def _unchosen(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[Numb
         runs_on = bool(following and (following.style, following.value) == (mark.style, mark.value + 1))
         likely = alike and item and _may_be_next(cutting, item, mark, runs_on=runs_on)
         if likely or (mark.options and mark.weight >= UNCHOSEN):
-            found.append(mark)
+            candidates.append(mark)
         item = None if alike else item
-    return found
+    return candidates
 
 
 def _may_be_next(cutting: Cutting, item: NumberCandidate, mark: NumberCandidate, *, runs_on: bool) -> bool:
@@ -202,11 +202,11 @@ def _essays(cutting: Cutting) -> None:
             return
         if role is not Role.SECTION:
             continue
-        own = heads.announcement(text).kind
-        if own is None and kind == "short_answer" and heads.numeral_value(text) and not heads.numeral(text):
+        announced = heads.announcement(text).kind
+        if announced is None and kind == "short_answer" and heads.numeral_value(text) and not heads.numeral(text):
             cutting.number(_numeral_mark(index, text))
         else:
-            kind = own
+            kind = announced
 
 
 def _announcing_numbers(cutting: Cutting) -> None:

@@ -34,9 +34,9 @@ def check_gates(paper: ParsedPaper) -> None:
 
 def find_gaps(paper: ParsedPaper) -> list[Gap]:
     """Numbers missing from sections that have questions with options, and those after the last that a key answers."""
-    found: list[Gap] = []
+    gaps: list[Gap] = []
     of_section = group_values((draft.section, draft) for draft in paper.items)
-    sections = [one for one in sorted(of_section) if any(draft.options for draft in of_section[one])]
+    sections = [section for section in sorted(of_section) if any(draft.options for draft in of_section[section])]
     for section in sections:
         members = of_section[section]
         if not (numbers := {draft.number for draft in members if draft.number is not None}):
@@ -50,8 +50,8 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
             end, why = stated, f"the paper announces {stated}"
         while (section, end + 1) in paper.unmatched:  # 1 … 18, and 19.A 20.C in the key
             end, why = end + 1, "its key answers it"
-        found.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
-    return found
+        gaps.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
+    return gaps
 
 
 def _resumed(members: Sequence[Draft], above: int) -> int | None:
@@ -59,9 +59,9 @@ def _resumed(members: Sequence[Draft], above: int) -> int | None:
 
     After 396 an author typed 2 … 45, then 441: the 44 items between are those from 397 to 440, and nothing is missing.
     """
-    for place, (one, other) in enumerate(pairwise(draft.number or 0 for draft in members), 1):
-        if other > one + 1 and other == above + place + 1:
-            return other
+    for place, (before, after) in enumerate(pairwise(draft.number or 0 for draft in members), 1):
+        if after > before + 1 and after == above + place + 1:
+            return after
     return None
 
 
@@ -127,5 +127,5 @@ def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
     labels = run is not None and len(run.options) > 2 and run.strength >= _LABELLED
     if asked or labels:
         line = asked[0] if asked else next((text for text in texts if text.strip()), "")
-        told = f"what looks like a question stands {where} and was not read"
-        yield "text_left_over", line.strip()[:40], told
+        detail = f"what looks like a question stands {where} and was not read"
+        yield "text_left_over", line.strip()[:40], detail

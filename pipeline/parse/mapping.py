@@ -56,15 +56,15 @@ class _Search(TableCells):
         if not self.problems and self.rows:
             self._left_over()
         if self.problems:
-            return Unclear(self.problems[0].reason, "; ".join(one.detail for one in self.problems))
+            return Unclear(self.problems[0].reason, "; ".join(problem.detail for problem in self.problems))
         return self.found
 
     def _declared(self) -> None:
         options = self.declared.options if isinstance(self.declared.options, list) else []
         for role, name in [*self.declared.columns().items(), *(("options", name) for name in options)]:
             if name not in self.names:
-                told = f"{role} = {name!r} is no column of it; there are {self.shown}"
-                self.problems.append(Unclear("unknown_column", told))
+                detail = f"{role} = {name!r} is no column of it; there are {self.shown}"
+                self.problems.append(Unclear("unknown_column", detail))
             elif name not in options:
                 self._take(role, [name], "dataset.toml")
         if options:
@@ -74,7 +74,7 @@ class _Search(TableCells):
         """Take headers that the vocabulary knows; columns without any value are none."""
         by_role = group_values((role, name) for name in self._free() for role in roles_of(name))
         for role, names in by_role.items():
-            order = [plain_header(one) for one in vocabulary()["roles"][role]]
+            order = [plain_header(header) for header in vocabulary()["roles"][role]]
             if role not in self.found.found_by:
                 self._take(role, sorted(names, key=lambda name: order.index(plain_header(name))), "name")
         alone = [
@@ -101,8 +101,8 @@ class _Search(TableCells):
         }
         likely = [word for word, size in sizes.items() if 2 * size > max(sizes.values())]
         if len(likely) > 1:
-            one, other = [", ".join(list(groups[word].values())[:5]) for word in likely[:2]]
-            self._stop(f"the options may be {one}, or {other}", "options", "[…]")
+            first, second = [", ".join(list(groups[word].values())[:5]) for word in likely[:2]]
+            self._stop(f"the options may be {first}, or {second}", "options", "[…]")
         elif likely:
             self._take_options(groups[likely[0]], "name")
             wrong = {plain_header(word) for word in vocabulary()["options"]["wrong"]}
@@ -124,8 +124,8 @@ class _Search(TableCells):
         names = self.found.roles.get("options", ())
         for mark in ",，、" if names and not self._share_of_options(names) else "":
             cut = [(cells.string(cells.first(row, names)) or "").split(mark) for row in self.rows]
-            told = [cells.text_of(row, self.found.roles.get("answer", ())) or "" for row in self.rows]
-            pairs = [([part.strip() for part in parts], key) for parts, key in zip(cut, told, strict=True)]
+            keys = [cells.text_of(row, self.found.roles.get("answer", ())) or "" for row in self.rows]
+            pairs = [([part.strip() for part in parts], key) for parts, key in zip(cut, keys, strict=True)]
             if all(parts.count(key) == 1 for parts, key in pairs) and any(len(parts) > 2 for parts in cut):
                 self.found.separator = mark
                 return
@@ -150,24 +150,24 @@ class _Search(TableCells):
                 self.found.roles.setdefault("image", []).append(name)
                 self.found.found_by.setdefault("image", "content")
         for name in self.found.roles.get("image", ()):
-            self.found.decoration |= sources.decorating([str(one) for one in self._values(name)], len(self.rows))
+            self.found.decoration |= sources.decorating([str(value) for value in self._values(name)], len(self.rows))
 
     def _left_over(self) -> None:
         """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""
         declared = {*self.declared.ignore, *filter(None, [self.declared.shared])}
         asking = [row for row in self.rows if cells.text_of(row, self.found.roles["stem"])]
-        for name in [one for one in self._free() if one not in declared]:
+        for name in [column for column in self._free() if column not in declared]:
             use = self._left_over_of(name, asking)
-            self.found.unused = {one: self.found.unused[one] for one in self._free()}
+            self.found.unused = {column: self.found.unused[column] for column in self._free()}
             if name in self.found.unused:
                 self.found.unused[name] = use or ""
 
     def _left_over_of(self, name: str, asking: Sequence[Fields], least: int = passages.SENTENCE) -> passages.Use | None:
         use = passages.use_of(name, asking, self._asked, least)
         if use is passages.Use.UNCLEAR:
-            told = f"{name} holds long texts that stems may rest on"
+            detail = f"{name} holds long texts that stems may rest on"
             how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
-            self.problems.append(Unclear("column_left_over", f"{told}; {how}"))
+            self.problems.append(Unclear("column_left_over", f"{detail}; {how}"))
         elif use is passages.Use.JOINS:
             self.found.roles.setdefault("shared", []).append(name)
             self.found.found_by.setdefault("shared", "content")
@@ -195,7 +195,7 @@ class _Search(TableCells):
             keyed = len(names) > 1 or all(options.right for options in read)  # or they say it
             if keyed and texts and self._share_of_options([name]) >= 0.5:
                 self._take("options", [name], "content")
-                self.found.roles["answer"] = [other for other in names if other != name]
+                self.found.roles["answer"] = [column for column in names if column != name]
                 return
 
     def _settle_stem(self) -> None:
@@ -203,29 +203,29 @@ class _Search(TableCells):
         names = self.found.roles.get("stem", [])
         if len(names) > 1:
             texts = [name for name in names if self._is_text(name)] or names
-            weak = {plain_header(one) for one in vocabulary()["weak"]["stem"]}
+            weak = {plain_header(header) for header in vocabulary()["weak"]["stem"]}
             strong = [name for name in texts if plain_header(name) not in weak] or texts
             pairs = [[(name, cells.string(row.get(name))) for name in strong] for row in self.rows]
             longest, *others = sorted(strong, key=self._length, reverse=True)
             if plain_header(longest) in weak and all(
-                _LONGER * self._length(one) < self._length(longest) for one in others
+                _LONGER * self._length(column) < self._length(longest) for column in others
             ):
                 strong, pairs = [longest], []  # text, and the topic that it is about
-            said = [{name: text for name, text in row if text} for row in pairs]
-            differ = [row for row in said if len(set(row.values())) > 1]
+            filled = [{name: text for name, text in row if text} for row in pairs]
+            differ = [row for row in filled if len(set(row.values())) > 1]
             if 2 * len(differ) > len(self.rows):
-                (one, text), (other, more), *_ = differ[0].items()
-                example = f"({one} = {text!r:.40}; {other} = {more!r:.40})"
-                self._stop(f"the stem may be {one} or {other} {example}", "stem", one)
+                (first, text), (second, more), *_ = differ[0].items()
+                example = f"({first} = {text!r:.40}; {second} = {more!r:.40})"
+                self._stop(f"the stem may be {first} or {second} {example}", "stem", first)
             weaker = [name for name in texts if name not in strong]
             # A weak name beside stems that are there is a column of its own: text, beside question; it may be both.
             lacking = [row for row in self.rows if not cells.text_of(row, strong)]
             self.found.roles["stem"] = strong
             for name in weaker:
-                own = sum(cells.filled(row.get(name)) for row in lacking)
-                if own and own < self.filled[name]:
+                apart = sum(cells.filled(row.get(name)) for row in lacking)
+                if apart and apart < self.filled[name]:
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
-                self.found.roles["stem"] += [name] * bool(own)
+                self.found.roles["stem"] += [name] * bool(apart)
         if names and not self.found.has_options():
             # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
             keys = self.found.roles.get("answer", ())
@@ -244,9 +244,9 @@ class _Search(TableCells):
         read = {name: self._encoding(name) for name in names}
         sure = [name for name, (_, share) in read.items() if share >= answers.MOST]
         names = sure or [name for name, (_, share) in read.items() if share >= 0.5] or names
-        clear = {name: found for name in names if isinstance(found := read[name][0], AnswerEncoding)}
+        clear = {name: encoding for name in names if isinstance(encoding := read[name][0], AnswerEncoding)}
         if not clear:
-            self.problems += [found for name in names[:1] if isinstance(found := read[name][0], Unclear)]
+            self.problems += [encoding for name in names[:1] if isinstance(encoding := read[name][0], Unclear)]
             return
         self._require_agreement(clear)
         best = min(clear, key=lambda name: clear[name] is AnswerEncoding.UNKNOWN)  # the first that is known
@@ -258,12 +258,12 @@ class _Search(TableCells):
         later = dict.fromkeys(self._later_keys(), AnswerEncoding.LETTERS)
         self._require_agreement({best: clear[best], **later})
         # A few corrections under a name of the key do not tell how they are given: as the key is.
-        for name in (one for one, (found, _) in read.items() if isinstance(found, Unclear)):
+        for name in (column for column, (encoding, _) in read.items() if isinstance(encoding, Unclear)):
             self._require_agreement({best: clear[best], name: clear[best]})
 
-    def _stop(self, told: str, role: str, name: str | list[str], reason: str = "columns_unclear") -> None:
+    def _stop(self, problem: str, role: str, name: str | list[str], reason: str = "columns_unclear") -> None:
         """Object, and say what to write."""
-        self.problems.append(Unclear(reason, f"{told}; write {role} = {name!r} in dataset.toml"))
+        self.problems.append(Unclear(reason, f"{problem}; write {role} = {name!r} in dataset.toml"))
 
     def _take(self, role: str, names: list[str], by: str) -> None:
         self.found.roles[role], self.found.found_by[role] = names, by
@@ -281,10 +281,10 @@ class _Search(TableCells):
         if not (given := self._given(name)):
             return AnswerEncoding.UNKNOWN, float(not self.filled[name])
         stated = self.declared.answer_as
-        found = AnswerEncoding(stated) if stated else answers.encoding_of(given, printed=not self.found.options)
-        if isinstance(found, AnswerEncoding):
-            return found, answers.readable_share(given, found)
-        return Unclear("answers_unclear", f"{name} = {found} in dataset.toml"), 1.0
+        encoding = AnswerEncoding(stated) if stated else answers.encoding_of(given, printed=not self.found.options)
+        if isinstance(encoding, AnswerEncoding):
+            return encoding, answers.readable_share(given, encoding)
+        return Unclear("answers_unclear", f"{name} = {encoding} in dataset.toml"), 1.0
 
     def _require_agreement(self, encodings: Mapping[str, AnswerEncoding]) -> None:
         """Stop where two possible key columns contradict each other."""
@@ -295,11 +295,11 @@ class _Search(TableCells):
                 for name, encoding in encodings.items()
                 if (answer := answers.read_answer(row.get(name), options, encoding))
             ]
-            for (one, said), (other, meant) in pairwise(read):
-                if said != meant:
-                    one_is = f"{one} = {row.get(one)!r:.30} is {said}"
-                    differs = f"{one_is}, {other} = {row.get(other)!r:.30} is {meant}"
-                    self._stop(f"two columns may be the key and differ: {differs}", "answer", one)
+            for (first, meaning), (second, meant) in pairwise(read):
+                if meaning != meant:
+                    one_is = f"{first} = {row.get(first)!r:.30} is {meaning}"
+                    differs = f"{one_is}, {second} = {row.get(second)!r:.30} is {meant}"
+                    self._stop(f"two columns may be the key and differ: {differs}", "answer", first)
                     return
 
     def _by_content(self) -> None:
@@ -319,9 +319,9 @@ class _Search(TableCells):
         if not self.found.has_options():
             how = 'write options = \'…\' in dataset.toml or options = ["…", "…"]'
             empty = [name for name in self.names if "options" in roles_of(name) and not self.filled[name]]
-            told = f"no column holds the options; there are {self.shown}; {how}"
-            told = f"{empty[0]} is empty in every row" if empty else told
-            self.problems.append(Unclear("no_options", told))
+            problem = f"no column holds the options; there are {self.shown}; {how}"
+            problem = f"{empty[0]} is empty in every row" if empty else problem
+            self.problems.append(Unclear("no_options", problem))
 
     def _find_answer(self) -> None:
         """Find a column of letters, or of texts each of which is an option's."""
@@ -338,8 +338,8 @@ class _Search(TableCells):
         sure = "name" not in self.found.found_by.values() and self.filled[good[0]] >= _FEW
         if (used and labels and used[-1] != max(labels)) or not (sure or self._concluded_by_all(good[0])):
             holds = f"it holds {', '.join(used)}" if used else "it holds texts of options"
-            told = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
-            self._stop(told, "answer", good[0])
+            problem = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
+            self._stop(problem, "answer", good[0])
             return
         self._take("answer", [good[0]], "content")
         self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
@@ -353,16 +353,18 @@ class _Search(TableCells):
         listed = [name for name in columns if all(map(cells.names_letters, self._values(name)))]
         # Options under the name of one: {"q": "…", "a": ["甲", "乙"], "correct": 1}.
         alone = [name for name in columns if option_of(name)]
-        listed = listed or [one for one in alone if all(isinstance(cells.unpacked(v), list) for v in self._values(one))]
-        bare = [one for one in columns if self._lists_texts(one, keyed="answer" in self.found.roles)]
+        listed = listed or [
+            name for name in alone if all(isinstance(cells.unpacked(v), list) for v in self._values(name))
+        ]
+        bare = [column for column in columns if self._lists_texts(column, keyed="answer" in self.found.roles)]
         listed = listed or (bare if len(bare) == 1 else [])
         if not listed:
             return
         self._take("options", listed[:1], "content")
         filled = ([row[name] for name in listed if cells.filled(row.get(name))] for row in self.rows)
         read = [[cells.read_options(value).pairs for value in values] for values in filled]
-        said = [[[cells.without_label(text, label) for label, text in one] for one in row] for row in read]
-        if any(texts != row[0] for row in said for texts in row):  # ["A、甲", "B、乙"] says 甲, 乙
+        unlabelled = [[[cells.without_label(text, label) for label, text in pairs] for pairs in row] for row in read]
+        if any(texts != row[0] for row in unlabelled for texts in row):  # ["A、甲", "B、乙"] says 甲, 乙
             self._stop(f"the options may be {' or '.join(listed)}", "options", listed[0])
         self._settle_encoding()
 
@@ -383,11 +385,11 @@ class _Search(TableCells):
     def _settle_encoding(self) -> None:
         """Settle how the key is given, beside options found after it."""
         for name in self.found.roles.get("answer", [])[:1]:
-            found, _ = self._encoding(name)
-            if isinstance(found, Unclear):
-                self.problems.append(found)
+            encoding, _ = self._encoding(name)
+            if isinstance(encoding, Unclear):
+                self.problems.append(encoding)
             else:
-                self.found.encoding = found
+                self.found.encoding = encoding
 
     def _find_stem(self) -> None:
         """Find the one column of texts that nearly all differ and are longest by far."""

@@ -92,10 +92,10 @@ def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
 def _tight(text: str, start: int) -> list[OptionLabel]:
     """Labels that touch the option before, A.IL-2B.IL-4C.IL-6D.IL-8, or the text, AX线 / BCT / C病理 / D血: four."""
     forms = (_P.tight, _P.by_lines, _P.in_one)
-    if not (found := next(filter(None, (form.search(text, start) for form in forms)), None)):
+    if not (match := next(filter(None, (form.search(text, start) for form in forms)), None)):
         return []
-    places = [found.start(letter) for letter in "ABCDE" if found[letter]]
-    width, form = (2, Form.DOTTED) if found["mark"] else (1, Form.BARE)
+    places = [match.start(letter) for letter in "ABCDE" if match[letter]]
+    width, form = (2, Form.DOTTED) if match["mark"] else (1, Form.BARE)
     labels = [OptionLabel(text[place], place, place + width, form, _TIGHT_STRENGTH) for place in places]
     return labels if all(text[a.end : b.start].strip() for a, b in pairwise(labels)) else []
 
@@ -119,7 +119,7 @@ def _any_order(labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> l
 def _run(text: str, labels: Sequence[OptionLabel]) -> OptionRun:
     """The run of those labels, which stand in the order of the text."""
     ends = [*(label.start for label in labels[1:]), len(text)]
-    options = [(one.letter, join_lines(text[one.end : end])) for one, end in zip(labels, ends, strict=True)]
+    options = [(label.letter, join_lines(text[label.end : end])) for label, end in zip(labels, ends, strict=True)]
     strength = sum(label.strength for label in labels) / len(labels)
     form = Counter(label.form.value for label in labels).most_common(1)[0][0]
     return OptionRun(labels[0].start, tuple(sorted(options)), labels[-1].end, strength, form=form)

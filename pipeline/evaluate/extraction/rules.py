@@ -47,8 +47,8 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
 
 def marked(task: ReadingTask) -> FoundAnswer | None:
     """An answer mark and letters in a sentence of their own, the last words about the answer: 【答案】: A、D."""
-    found = [task.said.mention_at(match) for match in _P.own_mark.finditer(task.said.codes)]
-    last = found[-1] if found else None
+    marked_mentions = [task.said.mention_at(match) for match in _P.own_mark.finditer(task.said.codes)]
+    last = marked_mentions[-1] if marked_mentions else None
     if last is None or (task.answer_first and opens_with(task)):
         return None
     later = any(claim.start > last.start for claim in task.claims("stated", "called"))
@@ -66,18 +66,18 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     """
     if task.answer_first is False or _P.taken_back.search(task.said.text):  # "B。不对，应为C"
         return None
-    found = opens_with(task)
-    if found is None or _P.final.search(task.said.text, found.end):  # "B … 最终答案：C"
+    answer = opens_with(task)
+    if answer is None or _P.final.search(task.said.text, answer.end):  # "B … 最终答案：C"
         return None
     if task.answer_first:
-        return found
-    closed = _P.statement_ends.match(task.said.text, found.end) or _P.called.match(task.said.codes)
+        return answer
+    closed = _P.statement_ends.match(task.said.text, answer.end) or _P.called.match(task.said.codes)
     best = _P.called_best.match(task.said.codes)  # "B是最佳选择"
-    later = [claim for claim in task.claims("stated", "called") if claim.start >= found.end]
-    alone = _P.alone_first.match(task.said.text, found.end) and not later
-    chosen = any(claim.stance is Stance.ASSERTED and claim.mention.end == found.end for claim in task.said.claims)
+    later = [claim for claim in task.claims("stated", "called") if claim.start >= answer.end]
+    alone = _P.alone_first.match(task.said.text, answer.end) and not later
+    chosen = any(claim.stance is Stance.ASSERTED and claim.mention.end == answer.end for claim in task.said.claims)
     apart = (closed or chosen) and _stands_apart(task)
-    return found if best or apart or (closed and (alone or len(task.said.items) <= 2)) else None
+    return answer if best or apart or (closed and (alone or len(task.said.items) <= 2)) else None
 
 
 def _stands_apart(task: ReadingTask) -> bool:
@@ -107,8 +107,8 @@ def stated(task: ReadingTask) -> FoundAnswer | None:
 
 def is_own(task: ReadingTask, claim: Claim) -> bool:
     """Return whether a claim about an option stands in the passage about that option."""
-    own = (item for item in task.said.items if claim.labels == (item.label,))
-    return any(item.start <= claim.start < item.end for item in own)
+    passages = (item for item in task.said.items if claim.labels == (item.label,))
+    return any(item.start <= claim.start < item.end for item in passages)
 
 
 def everything(task: ReadingTask) -> FoundAnswer | None:
@@ -164,13 +164,13 @@ def head(task: ReadingTask) -> FoundAnswer | None:
 def concluded(task: ReadingTask) -> FoundAnswer | None:
     """因此A正确, 说法错误的是D, 最佳选项为B."""
     through = len(task.said.items) > 2  # then 因此A正确 may be about option A alone
-    said, counter = (
+    conclusion, counter = (
         _last(claim for claim in task.claims(kind) if not claim.mention.text and not (through and is_own(task, claim)))
         for kind in ("concluded", "counter")
     )
-    if said and counter and task.multiple is False and len(said.labels) > 1:  # "正确的是A、B、D，错误的是C"
+    if conclusion and counter and task.multiple is False and len(conclusion.labels) > 1:  # "正确的是A、B、D，错误的是C"
         return counter
-    return said or counter
+    return conclusion or counter
 
 
 def quoted(task: ReadingTask) -> FoundAnswer | None:
@@ -186,12 +186,12 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
     if below := task.said.below:
         left = [claim for claim in task.claims("quoted") if claim.start >= task.said.words[below - 1][2]]
         return _closing(task, below) or _last(left) or _apart(task, below)  # "This leaves warfarin, which …"
-    found = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
-    if found is None or (task.multiple is False and len(found.labels) > 1):
+    answer = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
+    if answer is None or (task.multiple is False and len(answer.labels) > 1):
         return None
     # 感染性的有败血症,非感染性 … : where several are asked for, the first is no answer in a text that breaks off
-    broken = task.multiple and len(found.labels) == 1 and not _P.ended.search(task.said.text)
-    return None if broken else found
+    broken = task.multiple and len(answer.labels) == 1 and not _P.ended.search(task.said.text)
+    return None if broken else answer
 
 
 def _apart(task: ReadingTask, below: int) -> FoundAnswer | None:
@@ -211,7 +211,7 @@ def _undivided(task: ReadingTask) -> list[Claim]:
     claims = task.claims("quoted", "concluded", "counter")
     chosen = {claim.labels for claim in claims if claim.kind == "quoted"}
     superlatives = [_P.superlative.search(task.said.text, claim.start - 8, claim.end) for claim in claims]
-    most = {found["most"]: claim for found, claim in zip(superlatives, claims, strict=True) if found}
+    most = {superlative["most"]: claim for superlative, claim in zip(superlatives, claims, strict=True) if superlative}
     if len(most) > 1:  # 最常见的是出血,最严重的是穿孔
         return [claim for word, claim in most.items() if word in task.said.stem]
     return claims if len(chosen) < 2 else [claim for claim in claims if claim.kind != "quoted"]
@@ -219,9 +219,9 @@ def _undivided(task: ReadingTask) -> list[Claim]:
 
 def _listed(task: ReadingTask) -> FoundAnswer | None:
     """The only list that a sentence ends with, where several answers may be meant."""
-    found = [task.said.mention_at(match) for match in _P.listed.finditer(task.said.codes)]
+    listed = [task.said.mention_at(match) for match in _P.listed.finditer(task.said.codes)]
     # "… 包括A、C、D。"
-    lists = [mention for mention in found if mention is not None and len(mention.labels) > 1]
+    lists = [mention for mention in listed if mention is not None and len(mention.labels) > 1]
     if task.multiple is False or len({frozenset(mention.labels) for mention in lists}) != 1:
         return None
     if not set(task.said.judged.right) <= set(lists[0].labels):
@@ -305,13 +305,13 @@ def ranked(task: ReadingTask) -> FoundAnswer | None:
             return FoundAnswer(mention.labels[:1], mention.start, mention.end)
     # then B 90% may quote an option: 90%
     percentages = any("%" in body for body in task.said.options.values())
-    said = [] if percentages else list(_P.share.finditer(text))
-    shares = {found["label"] or found["after"]: float(found["share"] or found["before"]) for found in said}
+    percents = [] if percentages else list(_P.share.finditer(text))
+    shares = {match["label"] or match["after"]: float(match["share"] or match["before"]) for match in percents}
     likeliest = [label for label, share in shares.items() if share == max(shares.values())]
     if len(shares) > 1 and len(likeliest) == 1 and set(shares) <= set(task.said.options):
-        return FoundAnswer(tuple(likeliest), said[0].start(), said[-1].end())
+        return FoundAnswer(tuple(likeliest), percents[0].start(), percents[-1].end())
     # B > A > D
-    chain = [one for one, other in pairwise(mentions) if _P.above.fullmatch(text, one.end, other.start)]
+    chain = [before for before, after in pairwise(mentions) if _P.above.fullmatch(text, before.end, after.start)]
     if len(chain) > 1 and len(chain[0].labels) == 1:
         return FoundAnswer(chain[0].labels, chain[0].start, chain[0].end)
     return None
@@ -321,7 +321,7 @@ def predicated(task: ReadingTask) -> FoundAnswer | None:
     """The options of which the text says what the stem asks for: 阿司匹林、氯吡格雷属于抗血小板药物;肝素属于抗凝药."""
     stem = task.said.stem.lower()
     stem = " ".join(stem.split()) if stem.isascii() else "".join(stem.split())
-    found = []
+    predicated_mentions = []
     for mention in task.said.mentions if stem else ():
         match = _P.predicate.match(task.said.text, mention.end)
         denied = bool(match and (match["not"] or match["isnt"]))
@@ -332,12 +332,12 @@ def predicated(task: ReadingTask) -> FoundAnswer | None:
             fits = len(what) > 10 and what[:11] in stem and " not " not in what
         else:
             fits = what[-2:] in stem[-10:] and any(what[at : at + 4] in stem for at in range(len(what) - 3))
-        found += [mention] if fits else []
-    labels = {label for mention in found for label in mention.labels}
+        predicated_mentions += [mention] if fits else []
+    labels = {label for mention in predicated_mentions for label in mention.labels}
     fits = len(labels) == 1 if task.multiple is False else len(labels) > 1
     if not fits or not _P.ended.search(task.said.text):
         return None
-    return FoundAnswer(tuple(labels), found[0].start, found[-1].end)
+    return FoundAnswer(tuple(labels), predicated_mentions[0].start, predicated_mentions[-1].end)
 
 
 def worded(task: ReadingTask) -> FoundAnswer | None:
@@ -349,34 +349,34 @@ def worded(task: ReadingTask) -> FoundAnswer | None:
         concludes = Token.HENCE in part or (match is sentences[-1] and _P.ended.search(text))
         if not concludes or match.start() < task.said.below:
             continue
-        found = in_words(task.said.options, text[start:end])
+        named = in_words(task.said.options, text[start:end])
         # a sentence that is not called a conclusion names the only option of the whole text
         alone = Token.HENCE in part or len(in_words(task.said.options, text)) == 1
         doubted = _P.denies.search(part) or _P.unsure.search(text, start, end) or _P.either.search(text, start, end)
-        if len(found) != 1 or not alone or doubted or len("".join(stems(task.said.options[found[0]]))) < 5:
+        if len(named) != 1 or not alone or doubted or len("".join(stems(task.said.options[named[0]]))) < 5:
             return None
-        return FoundAnswer((found[0],), start, end)
+        return FoundAnswer((named[0],), start, end)
     return None
 
 
 def only_named(task: ReadingTask) -> FoundAnswer | None:
     """The only letters that stand by themselves, or the only option whose text is named, unless that is doubted."""
     text, letters = task.said.text, [word[3] for word in task.said.words if word[0] == Token.LETTERS and word[3]]
-    found = letters or [mention for mention in task.said.mentions if not mention.weak]
+    named = letters or [mention for mention in task.said.mentions if not mention.weak]
     others = task.multiple is not False and Token.OTHERS in task.said.codes  # 其他如A
     denied = others or task.claims("judged", stance=Stance.DENIED)
-    if len({frozenset(mention.labels) for mention in found}) != 1 or denied or _P.asks.search(text):
+    if len({frozenset(mention.labels) for mention in named}) != 1 or denied or _P.asks.search(text):
         return None
-    if task.multiple is False and len(found[0].labels) > 1:
+    if task.multiple is False and len(named[0].labels) > 1:
         return None
     if letters and _P.named_thing.search(text, max(0, letters[0].start - 20), letters[0].end + 3):
         return None
     # of texts alone, one in the last sentence, and not 补液和胰岛素
-    beside = (text[max(0, one.start - 2) : one.start] + "_" + text[one.end : one.end + 2] for one in found)
+    beside = (text[max(0, place.start - 2) : place.start] + "_" + text[place.end : place.end + 2] for place in named)
     loose = task.multiple or task.said.wrong or _P.unsure.search(text) or any(map(_P.beside.search, beside))
-    if not letters and (loose or not _P.ended.search(text) or _P.followed.search(text, found[-1].end)):
+    if not letters and (loose or not _P.ended.search(text) or _P.followed.search(text, named[-1].end)):
         return None
-    return FoundAnswer(found[0].labels, found[0].start, found[-1].end)
+    return FoundAnswer(named[0].labels, named[0].start, named[-1].end)
 
 
 def suggested(task: ReadingTask) -> FoundAnswer | None:

@@ -35,9 +35,9 @@ _WORDS = re.compile(r"[A-Za-zÀ-ɏ]+|[가-힣]+|\d+(?:[.,]\d+)*")  # those that 
 
 def in_words(options: Mapping[str, str], text: str) -> list[str]:
     """Return the options of which a text has every word in some form."""
-    said = [word.lower() for word in _WORDS.findall(text)]
+    words = [word.lower() for word in _WORDS.findall(text)]
     known = ((label, stems(body)) for label, body in options.items())
-    return [each for each, parts in known if parts and all(any(w.startswith(part) for w in said) for part in parts)]
+    return [label for label, parts in known if parts and all(any(w.startswith(part) for w in words) for part in parts)]
 
 
 def stems(body: str) -> list[str]:
