@@ -192,7 +192,7 @@ class Text:
             return False
         # "A. …" at the beginning of a line, a cell or a sentence
         starts = _P.item_starts.search(codes, max(0, at - 1), at) and (
-            mention.own or _P.delimited.match(self.text, mention.letters)
+            mention.full or _P.delimited.match(self.text, mention.letters)
         )
         if starts or at in self.marked:
             return True

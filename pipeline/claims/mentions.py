@@ -34,7 +34,7 @@ class Mention(NamedTuple):
     weak: bool = False
     """A small letter, or an option's text that may be an ordinary word: counts where an answer is expected."""
     letters: int = 0  # the end of the letters, without the text of the option that follows them
-    own: bool = False  # with its letter and the text of its option
+    full: bool = False  # with its letter and the text of its option
 
 
 def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None) -> list[Mention]:
@@ -156,9 +156,9 @@ def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention
     """
     runs: list[tuple[Mention, str]] = []
     for mention, word in _runs(text, options, quotes):
-        joined = bool(runs) and not mention.own and _P.joined.fullmatch(text, runs[-1][0].letters, mention.start)
+        joined = bool(runs) and not mention.full and _P.joined.fullmatch(text, runs[-1][0].letters, mention.start)
         if word == "after":
-            while runs and joined and not runs[-1][0].own:
+            while runs and joined and not runs[-1][0].full:
                 previous, _ = runs.pop()
                 joined = bool(runs) and _P.joined.fullmatch(text, runs[-1][0].letters, previous.start)
         before = word == "before" or bool(joined and runs and runs[-1][1] == "before")
@@ -205,7 +205,7 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
         end = quote.end if full and quote is not None else match.end()
         label = _P.bracketed.match(text, max(0, match.start() - 2)) or _P.particle.match(text, match.end())
         weak = small and not full and label is None
-        mention = Mention(run, match.start(), end, weak=weak, letters=match.end(), own=full)
+        mention = Mention(run, match.start(), end, weak=weak, letters=match.end(), full=full)
         yield mention, "" if full else _in_word(text, match)  # A型血友病, B超, 维生素C
 
 
@@ -257,7 +257,7 @@ def _with_letters(text: str, named: list[Mention]) -> Iterator[Mention]:
         after = _P.letter_after.match(text, mention.end) if mention.text else None
         if after is not None and after["label"].upper() == mention.labels[0]:
             skip = after.end()
-            yield mention._replace(end=skip, text=False, own=True, letters=skip)
+            yield mention._replace(end=skip, text=False, full=True, letters=skip)
         elif mention.start >= skip:
             yield mention
 
@@ -293,7 +293,7 @@ def _join(text: str, members: list[Mention], mention: Mention, multiple: bool | 
     gap = text[last.end : mention.start]
     if any(joint.fullmatch(text, last.end, mention.start) for joint in (_P.tight, _P.touching, _P.captioned)):
         return _P.tight
-    alike = mention.text or last.own == mention.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
+    alike = mention.text or last.full == mention.full  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
     rejected = _P.rejected.search(text, max(0, members[0].start - 6), members[0].start)
     if "]." in gap or ("." in gap and rejected):
         return None
@@ -303,15 +303,15 @@ def _join(text: str, members: list[Mention], mention: Mention, multiple: bool | 
 
 
 def _goes_on(text: str, mention: Mention, *, newline: bool, multiple: bool | None) -> bool:
-    if (newline or mention.own) and (multiple is False or (newline and mention.own and not multiple)):
+    if (newline or mention.full) and (multiple is False or (newline and mention.full and not multiple)):
         return False
-    return mention.own or _P.goes_on.match(text, mention.end) is not None
+    return mention.full or _P.goes_on.match(text, mention.end) is not None
 
 
 def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:
     """Return whether a comma or a blank is followed by the next clause's subject: A,B和C用于…, C,ABDE均正确."""
     last = added[-1]
-    if not (last.own or _P.goes_on.match(text, last.end)):
+    if not (last.full or _P.goes_on.match(text, last.end)):
         return True
     # C,ABDE均正确: a list of its own behind the comma
     several = len(added) > 1 or "、" in text[comma : last.end] or len(last.labels) > 1

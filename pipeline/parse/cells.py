@@ -87,12 +87,8 @@ def is_picture(value: Any) -> bool:
     value = unpacked(value)
     if isinstance(value, list | dict):
         parts = list(value.values() if isinstance(value, dict) else value)
-        return any(map(is_picture, parts)) and all(map(_is_word, parts))
+        return any(map(is_picture, parts)) and not any(isinstance(part, str) and " " in part.strip() for part in parts)
     return isinstance(value, str) and _P.picture.match(value) is not None
-
-
-def _is_word(value: Any) -> bool:
-    return not isinstance(value, str) or " " not in value.strip()
 
 
 def number(value: Any) -> float | None:

@@ -14,7 +14,7 @@ from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-LEAST, FEWEST = 2, 3  # least number of questions, and of options of each
+MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
 MOST = 0.8  # share of questions that must have counted options
 LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
 
@@ -35,7 +35,7 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
             runs = [run for run in runs if lines[run[2][0]].lstrip()[:1].isdecimal()]
         if form is _P.dotted:  # 1) … under 1. …: numbers of options are no questions
             starts = [start for start, _, _ in runs] if len(runs) >= MOST * len(starts) else starts
-        if len(runs) < max(LEAST, MOST * len(starts)) or lettered > LETTERED * len(starts):
+        if len(runs) < max(MIN_QUESTIONS, MOST * len(starts)) or lettered > LETTERED * len(starts):
             continue
         changed = dict(pair for start, end, run in runs for pair in _rewritten(lines, start, end, run))
         moved = [at for start, end, run in runs for at in _in_order(lines, start, end, run)]
@@ -47,7 +47,7 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 def _numbered(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
     """Return the pieces of a list of Markdown, whose items all say 1., with the numbers that it shows."""
     marks = {at: match for at, piece in enumerate(pieces) if (match := _P.dotted.match(piece.text))}
-    alike = len(marks) > LEAST and {mark[0].strip() for mark in marks.values()} == {"1."}
+    alike = len(marks) > MIN_QUESTIONS and {mark[0].strip() for mark in marks.values()} == {"1."}
     if not alike or any(is_section_head(piece.text) for piece in pieces):
         return pieces
     shown = {at: f"{number}. {pieces[at].text[mark.end() :]}" for number, (at, mark) in enumerate(marks.items(), 1)}
@@ -64,7 +64,7 @@ def _options(lines: Sequence[str], start: int, end: int, bracketed: bool) -> lis
             run.append(at)
         elif match and run:
             break
-    return run if FEWEST <= len(run) <= len(LABELS) else []
+    return run if MIN_OPTIONS <= len(run) <= len(LABELS) else []
 
 
 def _rewritten(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -> list[tuple[int, str]]:

@@ -35,8 +35,10 @@ class Habits:
         shown = [letters_inside(item.head) in item.answers for item in filled if item.answers]
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
         # right options have a mark, or are set apart by the document
-        runs = [run for text in fields if not text.answers and (run := find_run(text.head))]
-        marked = [0 < sum(map(is_marked, run.options)) < len(run.options) for run in runs]
+        runs = [run for item in fields if not item.answers and (run := find_run(item.head))]
+        marked = [
+            0 < sum(bool(_P.marked_option.search(text)) for _, text in run.options) < len(run.options) for run in runs
+        ]
         self.marks = sum(marked) >= SHOWN and sum(marked) >= MARKED * len(runs)
         # answers stand in the blanks of stems, wherever these are
         self.blanks_inside = repeats or len(filled) > BLANKS * len(fields)
@@ -153,11 +155,6 @@ def strip_item_type(draft: Draft) -> None:
         draft.tag, draft.stem = match[1], draft.stem[: match.start()].rstrip()
     if draft.options:
         draft.stem = _P.score.sub("", draft.stem)
-
-
-def is_marked(option: tuple[str, str]) -> bool:
-    """Return whether an option ends with a mark: 甲 √."""
-    return _P.marked_option.search(option[1]) is not None
 
 
 def take_marks(draft: Draft, *, habit: bool) -> str:

@@ -271,7 +271,13 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
     printed = [item for item in questions if item.section is not None]  # in a table a key is a cell: some have A in all
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
         ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
-        ("options_repeat", "the same options", filter(_is_no_code, map(_said, choosing)), ALIKE, MANY),
+        (
+            "options_repeat",
+            "the same options",
+            (texts for texts in map(_said, choosing) if not _P.codes.fullmatch(texts)),
+            ALIKE,
+            MANY,
+        ),
         ("keys_alike", "one answer", ("".join(item.answer) for item in printed if item.answer), ONE_KEY, MANY_KEYS),
     )
     facts: dict[str, str] = {}
@@ -284,10 +290,6 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
 
 def _said(question: Question) -> str:
     return "|".join(option.text for option in question.options)
-
-
-def _is_no_code(options: str) -> bool:
-    return _P.codes.fullmatch(options) is None
 
 
 # 5. Too often

@@ -12,7 +12,7 @@ from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import Fields
 from build_dataset.pipeline.parse.folding import join_lines, without_blanks
 from build_dataset.pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
-from build_dataset.pipeline.parse.labels import labels_in
+from build_dataset.pipeline.parse.labels import label_at, labels_in
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OptionRun, find_run, find_runs
 from build_dataset.pipeline.parse.outline import NumberedItem
@@ -154,7 +154,7 @@ def _trace_item(draft: Draft, item: NumberedItem) -> None:
 def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields) -> Iterable[Draft]:
     """Questions 2.3. on one text, with a run of options for each of them."""
     numbers = range(item.number, item.last + 1)
-    names, runs, start = _labelled_runs(head, numbers) or _plain_runs(head, numbers)
+    names, runs, start = _labelled_runs(head, numbers)
     lead = join_lines(head[:start])  # the text before the first options
     even = len(runs) == len(numbers)  # a run each, in order
     letters = _letter_each(fields, len(numbers))
@@ -175,20 +175,18 @@ def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields)
         yield draft
 
 
-def _plain_runs(head: str, numbers: Sequence[int]) -> PartRuns:
-    runs = find_runs(head)
-    return numbers, runs, runs[0].start if runs else len(head)
-
-
-def _labelled_runs(head: str, numbers: Sequence[int]) -> PartRuns | None:
-    """Return the runs behind the labels of the parts of 第4-5题: （1） and （2）, or （4） and （5）."""
+def _labelled_runs(head: str, numbers: Sequence[int]) -> PartRuns:
+    """Return the runs behind the labels of the parts of 第4-5题, （1） and （2）, or （4） and （5）; else all runs."""
     labels = list(_P.part_line.finditer(head))
     names = [int(label[1] or label[2]) for label in labels]
     edges = [*(label.start() for label in labels[1:]), len(head)]
     runs = [find_run(head[:edge], label.end()) for label, edge in zip(labels, edges, strict=False)]
     named_runs = [run for run in runs if run]
     named = names in ([*numbers], [*range(1, len(numbers) + 1)])
-    return (names, named_runs, labels[0].start()) if named and len(named_runs) == len(numbers) else None
+    if named and len(named_runs) == len(numbers):
+        return names, named_runs, labels[0].start()
+    in_turn = find_runs(head)
+    return numbers, in_turn, in_turn[0].start if in_turn else len(head)
 
 
 def _letter_each(fields: Fields, count: int) -> Sequence[str]:
@@ -198,14 +196,11 @@ def _letter_each(fields: Fields, count: int) -> Sequence[str]:
     return labels_in(apart[0]) if apart and len(letters) != count else letters
 
 
-def _suffix(index: int) -> str:
-    return chr(97 + index) if index < 26 else f"z{index}"
-
-
 def part_drafts(item: NumberedItem, pieces: Lines, parts: Parts, fields: Fields) -> Iterable[Draft]:
     """A draft for every question inside an item."""
     for index, part in enumerate(parts.parts):
-        draft = Draft(item.number, item.run, pieces, item.block, part.stem, _suffix(index))
+        suffix = label_at(index).lower() if index < 26 else f"z{index}"
+        draft = Draft(item.number, item.run, pieces, item.block, part.stem, suffix)
         draft.options, draft.group = list(part.options), f"p{item.run}.{item.number}"
         draft.explanation = part.explanation if parts.shared_options else fields.explanation
         draft.shared_stem, draft.shared_options = parts.lead or None, parts.shared_options

@@ -71,7 +71,7 @@ class SourceTable:
         doubted = cast(self.name, readings, self.settings)
         return doubted._replace(notes=[*self.notes, *doubted.notes])
 
-    def told(self) -> list[str]:
+    def notices(self) -> list[str]:
         """Return what people must know: why it was stopped, or that its questions have no key."""
         where = f'under [sources."{self.name}"]'
         if isinstance(self.columns, Unclear):

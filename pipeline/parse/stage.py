@@ -222,4 +222,4 @@ def _take(source: SourceTable, outcome: ParseOutcome) -> None:
     outcome.take_source(source.name, source.caught())
     if isinstance(source.columns, Columns):
         outcome.columns[source.name] = source.columns.facts()
-    outcome.notes += [f"{source.name}: {note}" for note in source.told()]
+    outcome.notes += [f"{source.name}: {note}" for note in source.notices()]

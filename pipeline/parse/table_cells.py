@@ -21,7 +21,7 @@ class TableCells:
         self.rows = rows
         self.names = list(dict.fromkeys(name for row in rows for name in row))
         self.filled = Counter(name for row in rows for name, value in row.items() if cells.filled(value))
-        self.found = Columns()
+        self.columns = Columns()
         self._shares: dict[tuple[str, ...], float] = {}  # of cells with several options, by columns
 
     def _share_of_options(self, names: Sequence[str]) -> float:
@@ -45,7 +45,7 @@ class TableCells:
 
     def _free(self) -> list[str]:
         """Columns that hold something and have no role."""
-        taken = self.found.names()
+        taken = self.columns.names()
         return [name for name in self.names if self.filled[name] and name not in taken]
 
     def _later_keys(self) -> list[str]:
@@ -67,11 +67,11 @@ class TableCells:
 
     def _given(self, name: str) -> list[Given]:
         """The answers of a column, beside the options that they answer and what the explanation concludes (故选C)."""
-        names = self.found.roles.get("explanation", ())
+        names = self.columns.roles.get("explanation", ())
         return [
             Given(row[name], options, concluded_answer(cells.text_of(row, names)))
             for row in self.rows
-            if cells.filled(row.get(name)) and (options := options_of(row, self.found)).pairs
+            if cells.filled(row.get(name)) and (options := options_of(row, self.columns)).pairs
         ]
 
     def _concluded_by_all(self, name: str) -> bool:

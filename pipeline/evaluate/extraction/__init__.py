@@ -81,7 +81,7 @@ def extract(
     if extraction.letters is None and len(whole := blank_thinking(text, turns=True)) > len(blank_thinking(text)):
         output = _text(whole, options, multiple, stem, turns=True)
         # The question itself, repeated before its answer.
-        if sum(mention.own for mention in output.mentions) > 1:
+        if sum(mention.full for mention in output.mentions) > 1:
             return _read(output, multiple, answer_first)
     return extraction
 
@@ -122,7 +122,7 @@ def _contradicts_itself(task: ReadingTask) -> bool:
 
     Not where the last is marked as final (A⏎最终答案：C) or as a correction, nor where letters alone are headings.
     """
-    codes, words, text = task.said.codes, task.said.words, task.said.text
+    codes, words, text = task.output.codes, task.output.words, task.output.text
     # A：…故选A。B：…故选B。C：…故选C
     chosen = {claim.labels for claim in task.claims("stated", "called") if is_own(task, claim)}
     if _answers_several_questions(task) or (len(chosen) > 2 and not task.multiple and not task.answer_first):
@@ -133,7 +133,7 @@ def _contradicts_itself(task: ReadingTask) -> bool:
     if task.multiple and not task.claims("stated", "called") and sorts:
         return True
     bare = [(match, words[match.start("m")][3]) for match in _P.bare.finditer(codes)]
-    plain = [(match, mention) for match, mention in bare if mention is not None and not mention.own]
+    plain = [(match, mention) for match, mention in bare if mention is not None and not mention.full]
     alone = {mention.labels for match, mention in plain if not match["key"] and len(mention.labels) == 1}
     stated = [
         mention
@@ -148,7 +148,7 @@ def _contradicts_itself(task: ReadingTask) -> bool:
 
 def _answers_several_questions(task: ReadingTask) -> bool:
     """Return whether numbered answers follow each other and differ, and no answer is stated after them."""
-    answers = list(_P.numbered.finditer(task.said.text))
+    answers = list(_P.numbered.finditer(task.output.text))
     numbers = {match["number"] for match in answers}
     if len({match["letter"] for match in answers}) < 2 or not numbers & {"1", "一"} or len(numbers) < 2:
         return False
@@ -175,8 +175,8 @@ def _breaks_off(output: Text, answer: FoundAnswer) -> bool:
 
 def _may_be_several(task: ReadingTask, extraction: Extraction) -> bool:
     """Return whether a list can be the answer; not in a text that goes through all and calls all right."""
-    items = task.said.items
-    all_named = len(extraction.letters or ()) == len(task.said.options) == len(items) and not items[0].first
+    items = task.output.items
+    all_named = len(extraction.letters or ()) == len(task.output.options) == len(items) and not items[0].first
     return task.multiple is not False and (task.multiple or not all_named)
 
 

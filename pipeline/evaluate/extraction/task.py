@@ -20,13 +20,13 @@ class FoundAnswer(NamedTuple):
 class ReadingTask:
     """A text to be read for the answer to a question of one kind."""
 
-    said: Text
+    output: Text
     multiple: bool | None = None
     answer_first: bool | None = None
 
     def claims(self, *kinds: str, stance: Stance = Stance.ASSERTED) -> list[Claim]:
         """Claims of one stance and some kinds."""
-        return [claim for claim in self.said.claims if claim.kind in kinds and claim.stance is stance]
+        return [claim for claim in self.output.claims if claim.kind in kinds and claim.stance is stance]
 
 
 Rule = Callable[[ReadingTask], FoundAnswer | None]
