@@ -12,8 +12,8 @@ from build_dataset.pipeline.parse.folding import READ
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-LABELS = _P.whole("@labels@")
-LABEL = f"[{LABELS[0]}-{LABELS[-1]}]"  # a pattern
+LABELS = "ABCDEFGHIJK"
+LABEL = _P.whole("[@label@]")  # a pattern
 OPEN, CLOSE, AFTER = (_P.whole(f"@{name}@") for name in ("open", "close", "after"))
 """Brackets around a label in a cell, and the end of one: A. A、 A: A) A - ."""
 
