@@ -105,11 +105,11 @@ def unread_questions(paper: ParsedPaper) -> Iterable[Mismatch]:
     """
     cover = _texts(paper.outline.preamble)
     example = any(map(_P.example.search, cover))
-    yield from _look(cover, "before the first question", options=not example)
+    yield from _unread_in(cover, "before the first question", options=not example)
     for block in paper.outline.blocks:
         if not block.is_key and announcement(block.text).kind not in {*SHARED_OPTIONS, "K"}:
-            yield from _look(block.heads[1:], f"under {block.name[:20]}", options=True)
-    yield from _look(_texts(paper.outline.after_keys), "after the key", options=False)
+            yield from _unread_in(block.heads[1:], f"under {block.name[:20]}", options=True)
+    yield from _unread_in(_texts(paper.outline.after_keys), "after the key", options=False)
     lost = {id(piece) for piece in left_over(paper)["group_without_items"]}
     for group in paper.outline.groups:  # (6-7题共用备选答案) whose questions begin with no number
         if group.head.last is not None and group.pieces and all(id(piece) in lost for piece in group.pieces):
@@ -120,7 +120,7 @@ def _texts(pieces: Iterable[ParsedLine]) -> list[str]:
     return [piece.text for piece in pieces if piece.kind not in REGIONS]
 
 
-def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
+def _unread_in(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
     numbered = (text for text in texts if number_candidate(0, text) and not INSTRUCTION.search(text))
     asked = [*filter(_P.asks.search, numbered)]  # 3. 首选的是（ ）
     run = find_run("\n".join(texts)) if options else None

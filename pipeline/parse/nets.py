@@ -266,7 +266,7 @@ def self_contained(question: Question) -> Doubts:
 def alike(questions: Sequence[Question]) -> dict[str, str]:
     """Return doubts about many questions that have one stem, the same options or one answer: they were misread."""
     apart = [question for question in questions if question.group_id is None]
-    alone = {(item.stem, _said(item)) for item in apart if not item.shared_stem and not item.attachments}
+    alone = {(item.stem, _option_texts(item)) for item in apart if not item.shared_stem and not item.attachments}
     choosing = [question for question in apart if not _P.paired.search(question.stem)]
     printed = [item for item in questions if item.section is not None]  # in a table a key is a cell: some have A in all
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
@@ -274,7 +274,7 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
         (
             "options_repeat",
             "the same options",
-            (texts for texts in map(_said, choosing) if not _P.codes.fullmatch(texts)),
+            (texts for texts in map(_option_texts, choosing) if not _P.codes.fullmatch(texts)),
             ALIKE,
             MANY,
         ),
@@ -288,7 +288,7 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
     return facts
 
 
-def _said(question: Question) -> str:
+def _option_texts(question: Question) -> str:
     return "|".join(option.text for option in question.options)
 
 
