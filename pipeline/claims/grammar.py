@@ -7,9 +7,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from build_dataset.pipeline.claims.lexicon import WordFinder
+from build_dataset.pipeline.claims.lexicon import NAMES, Token, WordFinder
 from build_dataset.pipeline.claims.mentions import Mention, mentions
-from build_dataset.pipeline.claims.tokens import NAMES, Token
 from build_dataset.pipeline.patterns import Patterns
 
 BLANK_LINE = Token.LINE * 2

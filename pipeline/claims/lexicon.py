@@ -1,8 +1,12 @@
-"""The words of the grammar in a text. At each place only those are tried that can begin with its two characters."""
+"""The words of the grammar, one character each, and their places in a text.
+
+``<ANSWER>`` in a pattern stands for the character of that word.
+"""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from re import _parser  # type: ignore[attr-defined]  # what a pattern can begin with stands in no public place
 from typing import Any
 
@@ -11,8 +15,54 @@ _ANY = "\x00"  # stands for every character
 _WIDE = 200  # characters of a range from which on it stands for every one: [가-힣]
 
 
+class Token(StrEnum):
+    """A kind of word, sign or mention; the words of each are rows of ``patterns.toml``."""
+
+    ANSWER = "K"  # 答案, the correct answer
+    NO_ANSWER = "Z"  # 干扰项, the wrong answer
+    CHOOSE = "C"  # 故选, I would go with
+    ASKED = "S"  # 正确的是, 只有
+    BEST = "M"  # the most likely diagnosis
+    ALL = "A"  # 以上都是
+    EXCEPT = "E"  # 除…外
+    OTHERS = "O"  # 其余
+    RIGHT = "R"
+    WRONG = "W"
+    UNASKED = "U"  # 错误的是
+    STATEMENT = "D"  # 的说法, before a verdict
+    EXCLUDE = "X"  # 排除
+    NOT = "n"
+    IF = "q"
+    SOMEBODY = "o"  # 有人, many students
+    AT_FIRST = "p"
+    PERHAPS = "h"
+    RETRACT = "V"  # 不对, wait
+    RATHER = "B"  # 更正为, but rather
+    BUT = "b"
+    BETTER = "G"
+    FIRST_CHOICE = "F"  # 为首选
+    BEATS = ">"  # 优于
+    LOSES = "<"  # 不如
+    HENCE = "c"
+    IS = "i"
+    SUGGESTS = "s"  # 提示, is classic for
+    COMMA = ","
+    STOP = "."
+    LINE = "/"
+    COLON = ":"
+    LETTERS = "L"  # a mention by letter
+    TEXT = "T"  # a mention by an option's text
+    SMALL = "l"  # the same where it may be an ordinary word
+    ORDINARY = "t"
+    SHORT = "x"  # a few other characters
+    LONG = "y"  # more
+
+
+NAMES = {token.name: re.escape(token.value) for token in Token}
+
+
 class WordFinder:
-    """Patterns that are tried in their order, by what they can begin with.
+    """Patterns that are tried in their order: at each place those that can begin with its two characters.
 
     None is tried within an English word. Trying all of them everywhere gives the same and takes five times as long.
     """

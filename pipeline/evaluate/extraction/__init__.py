@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from build_dataset.pipeline.claims import Text, blank_thinking, fold, visible_output
 from build_dataset.pipeline.claims.explanations import asks_for_several, asks_for_wrong
-from build_dataset.pipeline.claims.tokens import NAMES
+from build_dataset.pipeline.claims.lexicon import NAMES
 from build_dataset.pipeline.evaluate.extraction.rules import RULES, is_own, opens_with
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask
 from build_dataset.pipeline.patterns import Patterns

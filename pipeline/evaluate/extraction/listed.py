@@ -2,7 +2,7 @@
 
 from importlib.resources import files
 
-from build_dataset.pipeline.claims.tokens import NAMES
+from build_dataset.pipeline.claims.lexicon import NAMES
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask
 from build_dataset.pipeline.patterns import Patterns
 

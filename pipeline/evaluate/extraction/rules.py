@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from build_dataset.pipeline.claims import Claim, Stance
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
-from build_dataset.pipeline.claims.tokens import NAMES, Token
+from build_dataset.pipeline.claims.lexicon import NAMES, Token
 from build_dataset.pipeline.evaluate.extraction.listed import first_listed
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule, in_words, stems
 from build_dataset.pipeline.patterns import Patterns
