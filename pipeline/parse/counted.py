@@ -15,8 +15,8 @@ from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
-MOST = 0.8  # share of questions that must have counted options
-LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
+MIN_SHARE = 0.8  # share of questions that must have counted options
+MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
 
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
@@ -34,8 +34,8 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         if form is _P.dotted and 2 * keyed < len(runs):  # ① … may be statements of K-type items
             runs = [run for run in runs if lines[run[2][0]].lstrip()[:1].isdecimal()]
         if form is _P.dotted:  # 1) … under 1. …: numbers of options are no questions
-            starts = [start for start, _, _ in runs] if len(runs) >= MOST * len(starts) else starts
-        if len(runs) < max(MIN_QUESTIONS, MOST * len(starts)) or lettered > LETTERED * len(starts):
+            starts = [start for start, _, _ in runs] if len(runs) >= MIN_SHARE * len(starts) else starts
+        if len(runs) < max(MIN_QUESTIONS, MIN_SHARE * len(starts)) or lettered > MAX_LETTERED * len(starts):
             continue
         changed = dict(pair for start, end, run in runs for pair in _rewritten(lines, start, end, run))
         moved = [at for start, end, run in runs for at in _in_order(lines, start, end, run)]

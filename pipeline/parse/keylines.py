@@ -16,7 +16,7 @@ from build_dataset.pipeline.parse.options import OPTION_LINE
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-FAR = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
+MAX_STEP = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
 EXPLAINED_WITHIN = 12  # number of lines under the head of a key within which its first explanation must come
 ANSWERED_WITHIN = 3  # number of lines under a possible head of a key within which its first answer must come
 HEAD_LENGTH = 60  # number of characters after a head within which answers on the same line must begin
@@ -50,7 +50,7 @@ def line_pairs(text: str) -> tuple[KeyPair, ...]:
     """
     bare = structural(text.strip().lstrip("、，,；;"))  # 、1.A; l.A
     pairs = _pairs(bare)
-    if any(abs(after.number - before.number) >= FAR for before, after in pairwise(pairs)):
+    if any(abs(after.number - before.number) >= MAX_STEP for before, after in pairwise(pairs)):
         return ()
     if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not labels_in(bare):  # 1.a 2.b 3.c
         pairs = _pairs(bare.upper())

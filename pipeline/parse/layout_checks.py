@@ -8,7 +8,7 @@ from build_dataset.pipeline.parse.checks import Checks, Judged
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import split_fields
 from build_dataset.pipeline.parse.labels import find_labels, has_label
-from build_dataset.pipeline.parse.line_gaps import FAR, LineGaps, white_between
+from build_dataset.pipeline.parse.line_gaps import MIN_LOST, LineGaps, white_between
 from build_dataset.pipeline.parse.lines import REGIONS, is_complete_line, place_of
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.schemas.grouping import group_values
@@ -109,7 +109,7 @@ def _not_closed(draft: Draft, gaps: LineGaps) -> str | None:
     if any(place_of(above) in gaps.breaks for above in draft.pieces[:-1]):
         return "it crosses a column or a page"
     white = [white for pair in pairwise(draft.pieces) if (white := white_between(pair)) is not None]
-    most = min([gaps.usual, *white]) + FAR * gaps.height
+    most = min([gaps.usual, *white]) + MIN_LOST * gaps.height
     return "room stands between its lines" if white and max(white) > most else None
 
 

@@ -11,7 +11,7 @@ from build_dataset.pipeline.parse.outline import HEADS
 from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.schemas.grouping import group_values
 
-FAR, USUAL = 0.9, 0.95  # a line may be lost above so many line heights over the usual gap (95 % of gaps)
+MIN_LOST, USUAL = 0.9, 0.95  # a line may be lost above so many line heights over the usual gap (95 % of gaps)
 RAGGED = 0.1
 """Largest share of pages that may end higher, or begin lower, than the others because of lost lines; at least one
 page."""
@@ -35,7 +35,7 @@ class LineGaps:
             return
         self.height = median(heights)
         # a recognised line has a box of another height than the next
-        self.far = FAR * self.height * (2 if any(piece.confidence is not None for piece in pieces) else 1)
+        self.far = MIN_LOST * self.height * (2 if any(piece.confidence is not None for piece in pieces) else 1)
         self.following = {place_of(before): after for before, after in pairwise(pieces)}
         self.before = {place_of(after): before for before, after in pairwise(pieces)}
         self.holes: dict[Place, float] = {}  # places of lines after which others were lost, and how many

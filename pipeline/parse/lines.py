@@ -26,7 +26,7 @@ _P = Patterns(__name__)
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 Margins = dict[int, tuple[float, float]]
 WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
-LONG = 120  # characters from which on a line may hold several questions
+MIN_GLUED = 120  # characters from which on a line may hold several questions
 MIN_NUMBERS = 2  # least number of numbers that run on for a line to hold several questions
 KEY, TICK = "(正确答案)", " √"  # behind options that a notation calls right, and that have a mark before them
 SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
@@ -181,7 +181,7 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
         text = key["entries"]
     elif _P.key_of_sections.match(text):
         text = _P.of_section.sub(r"\n\1\n", text)
-    elif len(text) > LONG and (_P.glued_answer.search(text) or len(_P.glued_blank.findall(text)) >= MIN_NUMBERS):
+    elif len(text) > MIN_GLUED and (_P.glued_answer.search(text) or len(_P.glued_blank.findall(text)) >= MIN_NUMBERS):
         text = _apart(text)
     if "{~" in text or "{=" in text:
         text = _P.embedded.sub(r"\n\g<0>", text)

@@ -30,7 +30,7 @@ from build_dataset.schemas.wording import quoted
 
 _P = Patterns(__name__)
 Doubts = list[tuple[str, str]]  # open points of a question: reasons with details, the first one names it
-SEVERAL = 8  # least number of questions for a fault of a source
+MIN_FAULTY = 8  # least number of questions for a fault of a source
 KNOWN, KNOWN_SHARE = 3, 0.02  # least number and share of questions with a known kind of furniture
 OFTEN = 0.1  # share of a source's questions from which on a reason speaks of the source
 CONTRADICTED = 0.03  # the same of explanations that speak against the key; of CMExam's 2,795 it is 0.003
@@ -192,7 +192,7 @@ def repetition(questions: Sequence[Question]) -> dict[str, str]:
 
 
 def _least(share: float, questions: Sequence[Question]) -> float:
-    return max(SEVERAL, share * len(questions))
+    return max(MIN_FAULTY, share * len(questions))
 
 
 def _masked(text: str) -> str:
@@ -299,7 +299,7 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     """Return one doubt for each reason that many questions wait for, and that a look can settle."""
     times = Counter(reason for reading in readings for reason in dict(reading.doubts))
     shares = dict.fromkeys(get_args(Acceptable), OFTEN) | {"explanation_disagrees": CONTRADICTED}
-    often = {reason for reason, share in shares.items() if times[reason] >= max(SEVERAL, share * len(readings))}
+    often = {reason for reason, share in shares.items() if times[reason] >= max(MIN_FAULTY, share * len(readings))}
     groups = group_values(
         (read.doubts[0][0], read) for read in readings if read.doubts and {*dict(read.doubts)} <= often
     )

@@ -17,7 +17,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import plain_header, vocabulary
 
 _P = Patterns(__name__)
-LONG, SENTENCE = 60, 24  # least weight of a text that may be a passage, and of one that stems are seen to lack
+PASSAGE, SENTENCE = 60, 24  # least weight of a text that may be a passage, and of one that stems are seen to lack
 _CHECKED = 300  # rows whose texts are compared
 _SHARE = 0.3  # of stems that repeat, or speak of a text outside, from which they cannot stand alone
 _DERIVED = 0.3  # how much more of a text its own row says already than another row does: facts of a case, one by one
@@ -55,10 +55,10 @@ def speaks_of_text(stem: str) -> str:
     因此该患者首选 speaks of somebody; 男，45岁。… 该患者首选 tells who it is.
     """
     match = _P.fitting("text_outside", stem).search(stem)
-    if match and not _P.told_here.search(stem, match.end()) and weight(stem[: match.start()]) < LONG:
+    if match and not _P.told_here.search(stem, match.end()) and weight(stem[: match.start()]) < PASSAGE:
         return match[0]
     person = _P.fitting("person_outside", stem).search(stem)
-    if person and not _P.person_told.search(stem[: person.start()]) and weight(stem[: person.start()]) < 2 * LONG:
+    if person and not _P.person_told.search(stem[: person.start()]) and weight(stem[: person.start()]) < 2 * PASSAGE:
         return person[0]
     return ""
 
@@ -92,7 +92,7 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     words = vocabulary()["words"]
     if any(word in plain_header(name) for word in words["of_answer"]):
         return Use.EXPLAINS
-    long = median(sizes) >= LONG
+    long = median(sizes) >= PASSAGE
     shared = long and len(runs) <= 0.7 * len(texts) and max(runs) <= 0.5 * len(texts)
     lacking, bare = _lacking([asked for asked, _ in checked])
     explains = _telling(checked) >= _TELLS_KEY
@@ -137,7 +137,7 @@ def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:
 
 def _leans(stem: str) -> bool:
     """Return whether a short stem has looser words of a text outside: 由此，可以推断出, the author."""
-    match = _P.leaning.search(stem) if weight(stem) < 2 * LONG else None
+    match = _P.leaning.search(stem) if weight(stem) < 2 * PASSAGE else None
     return match is not None and not _P.person_told.search(stem[: match.start()])
 
 

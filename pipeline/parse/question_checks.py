@@ -22,7 +22,7 @@ from build_dataset.schemas.documents import Part
 _P = Patterns(__name__)
 FOOT, GOES_ON = _P.foot, _P.goes_on
 MAX_NUMBER_AHEAD = 5  # a text may speak of questions whose numbers are so many further on: 1. A 肝… 2. 3. D
-LONG, TIMES = 60, 4  # an option longer than this, and so many times the others, may hold what follows it
+LONG_OPTION, TIMES = 60, 4  # an option longer than this, and so many times the others, may hold what follows it
 _LABELS_INSIDE = _P.table("labels_inside")
 _TEXTS = [(row, re.compile(row["pattern"])) for row in _P.rows("texts")]  # parts that stop a question
 EVERY = ("parts", "middle")  # groups of which every text that one matches is told, not the first alone
@@ -174,7 +174,7 @@ def _label_before_a(draft: Draft, _: Judged) -> Iterable[str]:
 def _long_option(draft: Draft, judged: Judged) -> Iterable[str]:
     sizes = sorted((len(text), label) for label, text in draft.options)
     (second, _), (longest, label) = sizes[-2:] if len(sizes) > 1 else ((0, ""), (0, ""))
-    long = longest > LONG and longest > TIMES * second and not draft.shared_options
+    long = longest > LONG_OPTION and longest > TIMES * second and not draft.shared_options
     if long and not (label == draft.options[-1][0] and _is_one_paragraph(draft, judged.edges)):
         yield f"{label} has {longest} characters, the others at most {second}: {dict(draft.options)[label][-100:]!r}"
 
