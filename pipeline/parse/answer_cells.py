@@ -7,10 +7,9 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from build_dataset.pipeline.parse.cell_labels import Pairs
 from build_dataset.pipeline.parse.cells import Options, string, unpacked
 from build_dataset.pipeline.parse.folding import fold
-from build_dataset.pipeline.parse.labels import LABEL, LABELS, label_at, labels_in
+from build_dataset.pipeline.parse.labels import LABEL, LABELS, Pairs, label_at, labels_in
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import plain_header, vocabulary
 

@@ -9,8 +9,19 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from build_dataset.pipeline.parse.cell_labels import Pairs, broken_lines, labelled_pairs, signed
-from build_dataset.pipeline.parse.labels import AFTER, CLOSE, LABEL, LABELS, OPEN, label_at, label_in
+from build_dataset.pipeline.parse.labels import (
+    AFTER,
+    CLOSE,
+    LABEL,
+    LABELS,
+    OPEN,
+    Pairs,
+    broken_lines,
+    label_at,
+    label_in,
+    labelled_pairs,
+    signed,
+)
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import option_of, plain_header, vocabulary
 

@@ -10,9 +10,8 @@ from rapidfuzz import fuzz
 
 from build_dataset.pipeline.parse import cells
 from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, is_number, letters_of
-from build_dataset.pipeline.parse.cell_labels import cut_stem, hidden
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
-from build_dataset.pipeline.parse.labels import LABELS, label_after, label_at
+from build_dataset.pipeline.parse.labels import LABELS, cut_stem, hidden, label_after, label_at
 from build_dataset.schemas.columns import flags_of, option_of, plain_header, vocabulary
 
 _LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项目 for D项

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from build_dataset.pipeline.parse import answer_cells as answers
-from build_dataset.pipeline.parse import cell_labels, cells, passages
+from build_dataset.pipeline.parse import cells, passages
 from build_dataset.pipeline.parse import columns as sources
 from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
-from build_dataset.pipeline.parse.labels import LABELS
+from build_dataset.pipeline.parse.labels import LABELS, cut_stem
 from build_dataset.pipeline.parse.table_cells import TableCells
 from build_dataset.schemas.columns import option_groups, option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
@@ -230,7 +230,7 @@ class _Search(TableCells):
             keys = self.columns.roles.get("answer", ())
             lettered = [row for row in self.rows if answers.read_answer(cells.first(row, keys), cells.Options([]))]
             asked = lettered if len(self._letters_in(keys)) > 1 else self.rows
-            cut = [cells.labelled(cell_labels.cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
+            cut = [cells.labelled(cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (LABELS + "|123456789").find(run) in (0, 12)]
             self.columns.options_in_stem = 2 * len(whole) > len(runs)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from build_dataset.pipeline.parse.cell_labels import Pairs, without_announcement
 from build_dataset.pipeline.parse.cells import Options
+from build_dataset.pipeline.parse.labels import Pairs, without_announcement
 from build_dataset.pipeline.parse.nets import Doubts, Furniture
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.text import tidy

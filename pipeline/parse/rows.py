@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 from build_dataset.pipeline.claims.explanations import contradiction
 from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
-from build_dataset.pipeline.parse.cell_labels import cut_stem
 from build_dataset.pipeline.parse.cells import Fields, Options
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import filled_blank
 from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
-from build_dataset.pipeline.parse.labels import run_from_a
+from build_dataset.pipeline.parse.labels import cut_stem, run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.pipeline.stage import Each, Failure, here
 from build_dataset.schemas.columns import option_of, roles_of, vocabulary
