@@ -2,11 +2,11 @@
 
 One grammar for the reading of models' answers, the gates of ``parse`` and the audit of keys::
 
-    said = read("A错误，排除C。故选B。", {"A": "…", "B": "…", "C": "…"})
-    said.answer         # ('B',): the answer stated last; None where none is
-    said.judged.wrong   # ('A', 'C'): options that are called wrong or ruled out
-    said.judged.right   # options that are called right
-    said.claims         # each claim: labels, stance (asserted, denied), kind, where
+    text = read_claims("A错误，排除C。故选B。", {"A": "…", "B": "…", "C": "…"})
+    text.answer         # ('B',): the answer stated last; None where none is
+    text.judged.wrong   # ('A', 'C'): options that are called wrong or ruled out
+    text.judged.right   # options that are called right
+    text.claims         # each claim: labels, stance (asserted, denied), kind, where
 
 Offsets hold for the text as given. It imports nothing heavy, takes time linear in the text, and raises on no text.
 """

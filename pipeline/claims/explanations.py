@@ -38,8 +38,8 @@ def read_explanation(explanation: str | None, stem: str, options: Mapping[str, s
     text = _unlisted(explanation, several=several)
     wrong = asks_for_wrong(stem)
     marks = _marks(text, options)
-    if (said := _decided(marks, options, several=several, wrong=wrong)) is not None:
-        return said
+    if (stated := _decided(marks, options, several=several, wrong=wrong)) is not None:
+        return stated
     read = Text(text, {label: fold(body) for label, body in options.items()}, several)
     if read.answer:
         last = [claim for claim in read.claims if claim.kind in ("stated", "called")][-1]
@@ -68,10 +68,10 @@ def contradiction(explanation: str | None, stem: str, options: Mapping[str, str]
         return None
     if len(answer) == 1 and not may_name(_unlisted(explanation, several=False), options, answer[0]):
         return None
-    said = read_explanation(explanation, stem, options, several=len(answer) > 1)
-    if said is None or said.rule not in SURE or said.answer == frozenset(answer):
+    stated = read_explanation(explanation, stem, options, several=len(answer) > 1)
+    if stated is None or stated.rule not in SURE or stated.answer == frozenset(answer):
         return None
-    return f"answer {''.join(answer)}, but the explanation says {said.detail!r}"
+    return f"answer {''.join(answer)}, but the explanation says {stated.detail!r}"
 
 
 class _Marks(NamedTuple):
@@ -88,7 +88,7 @@ class _Marks(NamedTuple):
 def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     """The verdicts in brackets."""
     right, wrong, key = set[str](), set[str](), set[str]()
-    said: list[str] = []
+    verdicts: list[str] = []
     quoted = slipped = False
     texts = {label: "".join(fold(body).split()) for label, body in options.items()}
     for bracket in _P.bracket.finditer(text):
@@ -98,20 +98,20 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
         for mark in _P.mark.finditer(bracket.group()):
             last = set(mark["labels"]) & set(options)  # （D对ABCE错）
             (wrong if mark["verdict"] in ("错", "错误", "×") else right).update(last)
-            said.append(mark.group())
-            if len(last) == 1 and (own := _named(before, texts)):  # 大豆素（A对）
-                quoted, slipped = quoted or last == {own}, slipped or last != {own}
+            verdicts.append(mark.group())
+            if len(last) == 1 and (quoted_label := _named(before, texts)):  # 大豆素（A对）
+                quoted, slipped = quoted or last == {quoted_label}, slipped or last != {quoted_label}
         if called := _P.is_key.search(bracket.group()):
             key |= set(called["letters"] or last) & set(options)
-    detail = " ".join(said)[:_SHOWN]
+    detail = " ".join(verdicts)[:_SHOWN]
     return _Marks(frozenset(right), frozenset(wrong), frozenset(key), quoted, slipped, detail)
 
 
 def _named(before: str, texts: Mapping[str, str]) -> str | None:
     """The option whose text, without spaces, a mark follows, the longest; None where it follows none."""
     # one character may end any word
-    found = [(len(text), label) for label, text in texts.items() if len(text) > 1 and before.endswith(text)]
-    return max(found)[1] if found else None
+    endings = [(len(text), label) for label, text in texts.items() if len(text) > 1 and before.endswith(text)]
+    return max(endings)[1] if endings else None
 
 
 def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong: bool) -> Stated | None:

@@ -7,9 +7,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from build_dataset.pipeline.claims.lexicon import WordFinder
+from build_dataset.pipeline.claims.lexicon import NAMES, Token, WordFinder
 from build_dataset.pipeline.claims.mentions import Mention, mentions
-from build_dataset.pipeline.claims.tokens import NAMES, Token
 from build_dataset.pipeline.patterns import Patterns
 
 BLANK_LINE = Token.LINE * 2
@@ -88,15 +87,15 @@ class Text:
     @cached_property
     def words(self) -> list[tuple[str, int, int, Mention | None]]:
         """The tokens' characters with their offsets, and the mentions."""
-        found, end = list[tuple[str, int, int, Mention | None]](), 0
-        known = sorted(self._found(), key=lambda each: each[1])
+        words, end = list[tuple[str, int, int, Mention | None]](), 0
+        known = sorted(self._found(), key=lambda word: word[1])
         for code, start, stop, mention in [*known, ("", len(self.text), len(self.text), None)]:
-            if other := _other(self.text[end:start]):
-                found.append((other, end, start, None))
+            if gap := _other(self.text[end:start]):
+                words.append((gap, end, start, None))
             if code:
-                found.append((code, start, stop, mention))
+                words.append((code, start, stop, mention))
             end = stop
-        return found
+        return words
 
     @cached_property
     def codes(self) -> str:
@@ -110,12 +109,12 @@ class Text:
             end = mention.end
             kinds = (Token.TEXT, Token.ORDINARY) if mention.text else (Token.LETTERS, Token.SMALL)
             yield kinds[mention.weak].value, mention.start, mention.end, mention
-        masked = _P.blanks.sub(lambda found: _MASK * len(found.group()), "".join([*parts, self.text[end:]]))
+        masked = _P.blanks.sub(lambda match: _MASK * len(match.group()), "".join([*parts, self.text[end:]]))
         if _P.forbids.search(self.stem):  # 禁用的是: 禁用A is no verdict against A
             for code, pattern in _FORBIDDEN:
                 for match in pattern.finditer(masked):
                     yield code, match.start(), match.end(), None
-                masked = pattern.sub(lambda found: _MASK * len(found.group()), masked)
+                masked = pattern.sub(lambda match: _MASK * len(match.group()), masked)
         for at, start, end in LEXICON.words(masked):
             yield CODES[at], start, end, None
 
@@ -126,8 +125,8 @@ class Text:
     @cached_property
     def claims(self) -> list[Claim]:
         """All claims, in the order of the text."""
-        found = [claim for row in PRODUCTIONS for claim in self._claims(row)]
-        return sorted(found, key=lambda claim: (claim.mention.start, claim.start))
+        claims = [claim for row in PRODUCTIONS for claim in self._claims(row)]
+        return sorted(claims, key=lambda claim: (claim.mention.start, claim.start))
 
     def _claims(self, row: Production) -> Iterator[Claim]:
         for match in row.pattern.finditer(self.codes):
@@ -148,16 +147,16 @@ class Text:
 
     def calls_right(self, start: int, mention: Mention) -> bool:
         """Return whether words from ``start`` call options right, where the question asks for what is wrong."""
-        found = _P.calls_right.search(self.text, start, mention.start)
+        match = _P.calls_right.search(self.text, start, mention.start)
         # 正确的选项有A、B、D; 正确的选项是C is the answer
         several = len(mention.labels) > 1 and not self.multiple
-        return found is not None and (several or bool(found["statement"] or found["statement_en"]))
+        return match is not None and (several or bool(match["statement"] or match["statement_en"]))
 
     @cached_property
     def marked(self) -> dict[int, bool]:
         """Places of the options in lines that begin with a mark (✅ A … ❌ B …), and whether it means right."""
-        found = {match.start("m"): match["said"] == Token.RIGHT for match in _P.marked.finditer(self.codes)}
-        return found if len(found) > 1 else {}  # one mark alone may be a bullet
+        marks = {match.start("m"): match["said"] == Token.RIGHT for match in _P.marked.finditer(self.codes)}
+        return marks if len(marks) > 1 else {}  # one mark alone may be a bullet
 
     @cached_property
     def heads(self) -> list[int]:
@@ -170,13 +169,13 @@ class Text:
         heads = self.heads
         below = self.codes.find(BLANK_LINE, heads[-1]) if heads else -1  # a blank line ends the last passage
         ends = [*heads[1:], len(self.words) if below < 0 else below]
-        found: dict[str, Item] = {}
+        items: dict[str, Item] = {}
         for at, end in zip(heads, ends, strict=False):
             mention = self.words[at][3]
             stop = self.words[end - 1][2]
             if mention is not None:
-                found.setdefault(mention.labels[0], Item(mention.labels[0], mention.start, stop, at, end))
-        return list(found.values())
+                items.setdefault(mention.labels[0], Item(mention.labels[0], mention.start, stop, at, end))
+        return list(items.values())
 
     @cached_property
     def below(self) -> int:
@@ -192,7 +191,7 @@ class Text:
             return False
         # "A. …" at the beginning of a line, a cell or a sentence
         starts = _P.item_starts.search(codes, max(0, at - 1), at) and (
-            mention.own or _P.delimited.match(self.text, mention.letters)
+            mention.full or _P.delimited.match(self.text, mention.letters)
         )
         if starts or at in self.marked:
             return True
@@ -201,21 +200,21 @@ class Text:
     @cached_property
     def judged(self) -> OptionVerdicts:
         """The verdicts on each option's own text; where there are two, that of the option's own item."""
-        said: dict[str, bool] = {}
+        verdicts: dict[str, bool] = {}
         places = []
         for at, marked_right in self.marked.items():
             if (mention := self.words[at][3]) is not None:
-                said |= dict.fromkeys(mention.labels, marked_right)
+                verdicts |= dict.fromkeys(mention.labels, marked_right)
                 places += [mention.start, mention.end]
         for item in self.items:
             # the first verdict within its passage
             verdict = _P.verdict.search(self.codes, item.first, item.last)
             if verdict and not self.marked:
-                said[item.label] = verdict.group() == Token.RIGHT
+                verdicts[item.label] = verdict.group() == Token.RIGHT
                 places += [item.start, item.end]
         for claim in (claim for claim in self.claims if claim.kind == "judged"):
             for label in claim.labels:
-                said.setdefault(label, claim.stance is Stance.ASSERTED)
+                verdicts.setdefault(label, claim.stance is Stance.ASSERTED)
             places += [claim.start, claim.end]
         for match in _P.all_except.finditer(self.codes):
             mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd", "only", "none"))][3]
@@ -227,19 +226,19 @@ class Text:
                     or match["out"]
                     or match["not"]
                 )
-                said = {label: (label in mention.labels) is bool(excepted) for label in self.options}
+                verdicts = {label: (label in mention.labels) is bool(excepted) for label in self.options}
                 places += [mention.start, mention.end]
-        said |= self._others(said)
-        right, wrong = (tuple(sorted(one for one in said if said[one] is value)) for value in (True, False))
+        verdicts |= self._others(verdicts)
+        right, wrong = (tuple(sorted(key for key in verdicts if verdicts[key] is value)) for value in (True, False))
         return OptionVerdicts(right, wrong, min(places, default=0), max(places, default=0))
 
-    def _others(self, said: Mapping[str, bool]) -> dict[str, bool]:
+    def _others(self, verdicts: Mapping[str, bool]) -> dict[str, bool]:
         """Return the verdict on a list of all that nothing was said of: A、B、E均属于β-内酰胺类,C、D不属于."""
         for mention in self.mentions if self.multiple is not False else ():
             of_all = _P.of_all.match(self.text, mention.end)
             rest = set(self.options) - set(mention.labels)
-            if len(mention.labels) > 1 and rest == set(said) and of_all and not of_all["negated"]:
-                return dict.fromkeys(mention.labels, not any(said.values()))
+            if len(mention.labels) > 1 and rest == set(verdicts) and of_all and not of_all["negated"]:
+                return dict.fromkeys(mention.labels, not any(verdicts.values()))
         return {}
 
     @cached_property
@@ -252,8 +251,8 @@ class Text:
 
 def _other(gap: str) -> str:
     """Return the token of other text; nothing for blanks and signs."""
-    said = sum(map(str.isalnum, gap))
+    length = sum(map(str.isalnum, gap))
     # a Chinese word is two characters, an English one five
-    weight = said if not gap.isascii() else said / 2.5
+    weight = length if not gap.isascii() else length / 2.5
     # "D in fact is wrong" is short, a clause is long
-    return "" if not said else Token.SHORT if weight <= 6 else Token.LONG
+    return "" if not length else Token.SHORT if weight <= 6 else Token.LONG

@@ -1,8 +1,12 @@
-"""The words of the grammar in a text. At each place only those are tried that can begin with its two characters."""
+"""The words of the grammar, one character each, and their places in a text.
+
+``<ANSWER>`` in a pattern stands for the character of that word.
+"""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from re import _parser  # type: ignore[attr-defined]  # what a pattern can begin with stands in no public place
 from typing import Any
 
@@ -11,8 +15,54 @@ _ANY = "\x00"  # stands for every character
 _WIDE = 200  # characters of a range from which on it stands for every one: [가-힣]
 
 
+class Token(StrEnum):
+    """A kind of word, sign or mention; the words of each are rows of ``patterns.toml``."""
+
+    ANSWER = "K"  # 答案, the correct answer
+    NO_ANSWER = "Z"  # 干扰项, the wrong answer
+    CHOOSE = "C"  # 故选, I would go with
+    ASKED = "S"  # 正确的是, 只有
+    BEST = "M"  # the most likely diagnosis
+    ALL = "A"  # 以上都是
+    EXCEPT = "E"  # 除…外
+    OTHERS = "O"  # 其余
+    RIGHT = "R"
+    WRONG = "W"
+    UNASKED = "U"  # 错误的是
+    STATEMENT = "D"  # 的说法, before a verdict
+    EXCLUDE = "X"  # 排除
+    NOT = "n"
+    IF = "q"
+    SOMEBODY = "o"  # 有人, many students
+    AT_FIRST = "p"
+    PERHAPS = "h"
+    RETRACT = "V"  # 不对, wait
+    RATHER = "B"  # 更正为, but rather
+    BUT = "b"
+    BETTER = "G"
+    FIRST_CHOICE = "F"  # 为首选
+    BEATS = ">"  # 优于
+    LOSES = "<"  # 不如
+    HENCE = "c"
+    IS = "i"
+    SUGGESTS = "s"  # 提示, is classic for
+    COMMA = ","
+    STOP = "."
+    LINE = "/"
+    COLON = ":"
+    LETTERS = "L"  # a mention by letter
+    TEXT = "T"  # a mention by an option's text
+    SMALL = "l"  # the same where it may be an ordinary word
+    ORDINARY = "t"
+    SHORT = "x"  # a few other characters
+    LONG = "y"  # more
+
+
+NAMES = {token.name: re.escape(token.value) for token in Token}
+
+
 class WordFinder:
-    """Patterns that are tried in their order, by what they can begin with.
+    """Patterns that are tried in their order: at each place those that can begin with its two characters.
 
     None is tried within an English word. Trying all of them everywhere gives the same and takes five times as long.
     """
@@ -24,7 +74,7 @@ class WordFinder:
             for begins in _beginnings(_parser.parse(pattern, re.ASCII)):
                 assert begins[:1] not in ("", _ANY), "a word that may be empty, or begin with anything"
                 rows[begins.rstrip(_ANY)].add(at)
-        self._rows = {begins: sorted(found | rows.get(begins[0], set())) for begins, found in rows.items()}
+        self._rows = {begins: sorted(places | rows.get(begins[0], set())) for begins, places in rows.items()}
         alike: dict[str, str] = defaultdict(str)  # first characters, by what must follow them
         for first in {begins[0] for begins in rows}:
             then = sorted(begins[1:] for begins in rows if begins[0] == first)
@@ -36,9 +86,9 @@ class WordFinder:
     def words(self, text: str) -> Iterator[tuple[int, int, int]]:
         """Yield the words of a text, in order: the place of its pattern, start, end."""
         end = 0
-        while found := self._find(text, end):
-            start, end = found.start(), found.end()
-            for at in self._rows.get(text[start : start + 2]) or self._rows.get(found[0], []):
+        while begins_at := self._find(text, end):
+            start, end = begins_at.start(), begins_at.end()
+            for at in self._rows.get(text[start : start + 2]) or self._rows.get(begins_at[0], []):
                 if match := self._match[at](text, start):
                     yield at, start, (end := match.end())
                     break
@@ -46,15 +96,15 @@ class WordFinder:
 
 def _beginnings(parts: Any, folded: bool = False) -> set[str]:
     """Return the first two characters of what a parsed pattern may match; fewer where anything may follow."""
-    found = {""}
+    beginnings = {""}
     for operator, value in parts:
-        if any(len(one) < 2 for one in found):
-            found = _joined(found, _of_part(operator.name, value, folded))
-    return found
+        if any(len(beginning) < 2 for beginning in beginnings):
+            beginnings = _joined(beginnings, _of_part(operator.name, value, folded))
+    return beginnings
 
 
 def _joined(first: Iterable[str], after: Iterable[str]) -> set[str]:
-    return {(one + other)[:2] for one in first for other in after}
+    return {(before + following)[:2] for before in first for following in after}
 
 
 def _of_part(operator: str, value: Any, folded: bool) -> set[str]:
@@ -71,8 +121,8 @@ def _of_part(operator: str, value: Any, folded: bool) -> set[str]:
         once = _beginnings(value[2], folded)
         return once | _joined(once, once) | ({""} if value[0] == 0 else set())
     members = value if operator == "IN" else [(operator, value)]
-    one = {char for kind, member in members for char in _characters(str(kind), member)}
-    return {_ANY} if _ANY in one else one | {char.swapcase() for char in one if folded and char.isascii()}
+    chars = {char for kind, member in members for char in _characters(str(kind), member)}
+    return {_ANY} if _ANY in chars else chars | {char.swapcase() for char in chars if folded and char.isascii()}
 
 
 def _characters(kind: str, value: Any) -> str:

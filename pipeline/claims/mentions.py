@@ -35,7 +35,7 @@ class Mention(NamedTuple):
     weak: bool = False
     """A small letter, or an option's text that may be an ordinary word: counts where an answer is expected."""
     letters: int = 0  # the end of the letters, without the text of the option that follows them
-    own: bool = False  # with its letter and the text of its option
+    full: bool = False  # with its letter and the text of its option
 
 
 def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None) -> list[Mention]:
@@ -45,15 +45,15 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
     for start in [start for start, quote in quotes.items() if _is_letters(quote, text, options)]:
         del quotes[start]  # blood groups: "the answer is B" names option B, whatever option reads "B"
     ordinals = list(_ordinals(text, tuple(options)))
-    found = _with_letters(text, list(_apart([*letters, *ordinals, *quotes.values()])))
-    found = _outside_code(text, found)
-    return list(_lists(text, list(_ranges(text, list(found), tuple(options))), multiple))
+    named = _with_letters(text, list(_apart([*letters, *ordinals, *quotes.values()])))
+    named = _outside_code(text, named)
+    return list(_lists(text, list(_ranges(text, list(named), tuple(options))), multiple))
 
 
 def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     """Return whether a text may name an option beside the key, at a glance: if not, it argues for no other."""
     text = fold(text)
-    named = "".join(found[0] for found in _P.letters.finditer(text) if not _is_article(text, found)).upper()
+    named = "".join(match[0] for match in _P.letters.finditer(text) if not _is_article(text, match)).upper()
     if {*named} & options.keys() - {key} or "\\%" in text or _P.fitting("ordinal", text).search(text):
         return True
     compact = _compact(text)
@@ -61,10 +61,10 @@ def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     return any(body and (body in compact or compact[-2:] in body) for body in others)
 
 
-def _is_article(text: str, found: re.Match[str]) -> bool:
+def _is_article(text: str, letter: re.Match[str]) -> bool:
     """Return whether a letter alone is the article before a noun, as in A calcium channel blocker."""
-    noun = found[0] in ("A", "a") and _P.article.match(text, found.end())
-    return bool(noun) and not _P.labelled.search(text, max(0, found.start() - 14), found.start())
+    noun = letter[0] in ("A", "a") and _P.article.match(text, letter.end())
+    return bool(noun) and not _P.labelled.search(text, max(0, letter.start() - 14), letter.start())
 
 
 def _compact(text: str) -> str:
@@ -72,13 +72,13 @@ def _compact(text: str) -> str:
     return text.translate(_ALIKE) if _TO_COMPACT.search(text) else text
 
 
-def _apart(found: list[Mention]) -> Iterator[Mention]:
+def _apart(candidates: list[Mention]) -> Iterator[Mention]:
     """Drop mentions inside longer ones; a letter with its text wins over the text alone."""
     last = -1
-    for each in sorted(found, key=lambda each: (each.start, -each.end, each.text)):
-        if each.start >= last:
-            yield each
-            last = each.end
+    for mention in sorted(candidates, key=lambda mention: (mention.start, -mention.end, mention.text)):
+        if mention.start >= last:
+            yield mention
+            last = mention.end
 
 
 def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
@@ -106,7 +106,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     whole = set(hits)
     for start in {start for start, _ in broken} - {start for start, _ in whole}:
         hits[start, len(text)] = [label for at, label in broken if at == start]
-    found = {}
+    quotes = {}
     last = -1
     for (start, end), labels in sorted(hits.items(), key=lambda hit: (hit[0][0], -hit[0][1])):
         if start >= last and len(labels) == 1:  # of two options with the same text none is meant
@@ -116,9 +116,9 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
                 or text[start:end].lower() in _COMMON
                 or text[start:end].isdecimal()
             )
-            found[start] = Mention((labels[0],), start, end, text=True, weak=weak, letters=start)
+            quotes[start] = Mention((labels[0],), start, end, text=True, weak=weak, letters=start)
         last = max(last, end)
-    return found
+    return quotes
 
 
 def _names(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -156,16 +156,16 @@ def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention
 
     Of letters that are joined, the word before the first and the word behind the last hold for all: proteins C and S.
     """
-    found: list[tuple[Mention, str]] = []
-    for each, word in _runs(text, options, quotes):
-        joined = bool(found) and not each.own and _P.joined.fullmatch(text, found[-1][0].letters, each.start)
+    runs: list[tuple[Mention, str]] = []
+    for mention, word in _runs(text, options, quotes):
+        joined = bool(runs) and not mention.full and _P.joined.fullmatch(text, runs[-1][0].letters, mention.start)
         if word == "after":
-            while found and joined and not found[-1][0].own:
-                previous, _ = found.pop()
-                joined = bool(found) and _P.joined.fullmatch(text, found[-1][0].letters, previous.start)
-        before = word == "before" or bool(joined and found and found[-1][1] == "before")
-        found.append((each, "before" if before else word))
-    yield from (each for each, word in found if not word)
+            while runs and joined and not runs[-1][0].full:
+                previous, _ = runs.pop()
+                joined = bool(runs) and _P.joined.fullmatch(text, runs[-1][0].letters, previous.start)
+        before = word == "before" or bool(joined and runs and runs[-1][1] == "before")
+        runs.append((mention, "before" if before else word))
+    yield from (mention for mention, word in runs if not word)
 
 
 def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) -> Iterator[tuple[Mention, str]]:
@@ -176,7 +176,7 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
         rf"(?<![A-Za-z0-9_°])(?<![A-Za-z]')[{re.escape(labels + labels.lower())}]{{1,{len(labels)}}}(?![A-Za-z0-9_])"
     )
     starts = sorted(quotes)  # where options are quoted: the A in 维生素A缺乏 is no letter
-    formulas = [found.span() for found in _P.formula.finditer(text)]
+    formulas = [match.span() for match in _P.formula.finditer(text)]
     formula, end = 0, 0
     for match in token.finditer(text):
         run = tuple(match.group().upper())
@@ -196,19 +196,19 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
             continue  # E = CV²/2
         behind = _P.delimiter.match(text, match.end())  # "B. 青霉素": a sign between letter and text
         quote = quotes.get(behind.end()) if behind else None
-        own = quote is not None and quote.labels[0] == run[-1]
-        if own and run == ("A",) and behind and behind.group().isspace() and (small or text[behind.end()].islower()):
+        full = quote is not None and quote.labels[0] == run[-1]
+        if full and run == ("A",) and behind and behind.group().isspace() and (small or text[behind.end()].islower()):
             continue  # an article: a Bartholin gland cyst, A pants shop
         covering = bisect_right(starts, match.start()) - 1
         quoted = quotes[starts[covering]] if covering >= 0 else None
         covered = quoted is not None and quoted.end > match.start() and not _is_letters(quoted, text, options)
-        if covered and not (own and len(run) == 1):
+        if covered and not (full and len(run) == 1):
             continue
-        end = quote.end if own and quote is not None else match.end()
+        end = quote.end if full and quote is not None else match.end()
         label = _P.bracketed.match(text, max(0, match.start() - 2)) or _P.particle.match(text, match.end())
-        weak = small and not own and label is None
-        mention = Mention(run, match.start(), end, weak=weak, letters=match.end(), own=own)
-        yield mention, "" if own else _in_word(text, match)  # A型血友病, B超, 维生素C
+        weak = small and not full and label is None
+        mention = Mention(run, match.start(), end, weak=weak, letters=match.end(), full=full)
+        yield mention, "" if full else _in_word(text, match)  # A型血友病, B超, 维生素C
 
 
 def _in_word(text: str, match: re.Match[str]) -> str:
@@ -237,93 +237,93 @@ def _ordinals(text: str, labels: tuple[str, ...]) -> Iterator[Mention]:
             yield Mention((sorted(labels)[at],), match.start(), match.end(), letters=match.end())
 
 
-def _ranges(text: str, found: list[Mention], labels: tuple[str, ...]) -> Iterator[Mention]:
+def _ranges(text: str, named: list[Mention], labels: tuple[str, ...]) -> Iterator[Mention]:
     """A-D, A至C: every label from the one to the other."""
     skip = False
-    for each, after in pairwise([*found, None]):
-        if each is None or skip:
+    for before, after in pairwise([*named, None]):
+        if before is None or skip:
             skip = False
             continue
-        low, high = each.labels[0], after.labels[0] if after else ""
+        low, high = before.labels[0], after.labels[0] if after else ""
         # only from a smaller letter to a larger one
-        dash = _P.range.match(text, each.end) if len(each.labels) == 1 and low < high else None
+        dash = _P.range.match(text, before.end) if len(before.labels) == 1 and low < high else None
         skip = dash is not None and after is not None and dash.end() == after.start
         spread = tuple(label for label in sorted(labels) if low <= label <= high)
-        yield each._replace(labels=spread, end=after.end, letters=after.letters) if skip and after else each
+        yield before._replace(labels=spread, end=after.end, letters=after.letters) if skip and after else before
 
 
-def _with_letters(text: str, found: list[Mention]) -> Iterator[Mention]:
+def _with_letters(text: str, named: list[Mention]) -> Iterator[Mention]:
     """Each option's text and the letter in brackets after it made one: 青霉素(A)."""
     skip = -1
-    for each in found:
-        after = _P.letter_after.match(text, each.end) if each.text else None
-        if after is not None and after["label"].upper() == each.labels[0]:
+    for mention in named:
+        after = _P.letter_after.match(text, mention.end) if mention.text else None
+        if after is not None and after["label"].upper() == mention.labels[0]:
             skip = after.end()
-            yield each._replace(end=skip, text=False, own=True, letters=skip)
-        elif each.start >= skip:
-            yield each
+            yield mention._replace(end=skip, text=False, full=True, letters=skip)
+        elif mention.start >= skip:
+            yield mention
 
 
-def _outside_code(text: str, found: Iterable[Mention]) -> Iterator[Mention]:
+def _outside_code(text: str, named: Iterable[Mention]) -> Iterator[Mention]:
     """Drop what stands within code: D in print(D), Math in Math.floor(3.9); not code that is an option, nor len(A)."""
-    code = [one.span() for one in _P.code.finditer(text)]
-    for each in found:
-        at = bisect_right(code, each.start, key=itemgetter(0)) - 1
-        span = code[at] if at >= 0 else (0, 0)
-        if each.own or each.end > span[1] or (each.start, each.end) == span:
-            yield each
+    spans = [match.span() for match in _P.code.finditer(text)]
+    for mention in named:
+        at = bisect_right(spans, mention.start, key=itemgetter(0)) - 1
+        span = spans[at] if at >= 0 else (0, 0)
+        if mention.full or mention.end > span[1] or (mention.start, mention.end) == span:
+            yield mention
 
 
-def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[Mention]:
+def _lists(text: str, named: list[Mention], multiple: bool | None) -> Iterator[Mention]:
     """Neighbours that are parts of one list, made one."""
     at = 0
-    while at < len(found):
-        members, loose = [found[at]], 0
-        for each in found[at + 1 : at + 27]:  # at most all letters of the alphabet
-            if (joined := _join(text, members, each, multiple)) is None:
+    while at < len(named):
+        members, loose = [named[at]], 0
+        for mention in named[at + 1 : at + 27]:  # at most all letters of the alphabet
+            if (joined := _join(text, members, mention, multiple)) is None:
                 break
             loose = len(members) if joined is _P.loose else loose
-            members.append(each)
+            members.append(mention)
         if loose and _next_clause(text, members[loose - 1].end, members[loose:]):
             members = members[:loose]
-        labels = tuple(label for each in members for label in each.labels)
-        weak = all(each.weak for each in members)
+        labels = tuple(label for member in members for label in member.labels)
+        weak = all(member.weak for member in members)
         yield members[-1]._replace(labels=labels, start=members[0].start, weak=weak)
         at += len(members)
 
 
-def _join(text: str, members: list[Mention], each: Mention, multiple: bool | None) -> re.Pattern[str] | None:
+def _join(text: str, members: list[Mention], mention: Mention, multiple: bool | None) -> re.Pattern[str] | None:
     """The kind of joint between a list and what comes next; None where the list ends."""
     last = members[-1]
     seen = {label for member in members for label in member.labels}
     # letters and texts are not one list, nor are capitals and small letters
-    unlike = last.text != each.text or (
-        last.weak != each.weak if each.text else text[last.start].islower() != text[each.start].islower()
+    unlike = last.text != mention.text or (
+        last.weak != mention.weak if mention.text else text[last.start].islower() != text[mention.start].islower()
     )
-    if unlike or seen & set(each.labels) or each.start - last.end > 60:
+    if unlike or seen & set(mention.labels) or mention.start - last.end > 60:
         return None
-    gap = text[last.end : each.start]
-    if any(joint.fullmatch(text, last.end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
+    gap = text[last.end : mention.start]
+    if any(joint.fullmatch(text, last.end, mention.start) for joint in (_P.tight, _P.touching, _P.captioned)):
         return _P.tight
-    alike = each.text or last.own == each.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
+    alike = mention.text or last.full == mention.full  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
     rejected = _P.rejected.search(text, max(0, members[0].start - 6), members[0].start)
     if "]." in gap or ("." in gap and rejected):
         return None
-    if alike and _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
-        return None if each.text and "," not in gap else _P.loose
+    if alike and _P.loose.fullmatch(gap) and _goes_on(text, mention, newline="\n" in gap, multiple=multiple):
+        return None if mention.text and "," not in gap else _P.loose
     return None
 
 
-def _goes_on(text: str, each: Mention, *, newline: bool, multiple: bool | None) -> bool:
-    if (newline or each.own) and (multiple is False or (newline and each.own and not multiple)):
+def _goes_on(text: str, mention: Mention, *, newline: bool, multiple: bool | None) -> bool:
+    if (newline or mention.full) and (multiple is False or (newline and mention.full and not multiple)):
         return False
-    return each.own or _P.goes_on.match(text, each.end) is not None
+    return mention.full or _P.goes_on.match(text, mention.end) is not None
 
 
 def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:
     """Return whether a comma or a blank is followed by the next clause's subject: A,B和C用于…, C,ABDE均正确."""
     last = added[-1]
-    if not (last.own or _P.goes_on.match(text, last.end)):
+    if not (last.full or _P.goes_on.match(text, last.end)):
         return True
     # C,ABDE均正确: a list of its own behind the comma
     several = len(added) > 1 or "、" in text[comma : last.end] or len(last.labels) > 1
@@ -381,23 +381,23 @@ def blank_thinking(text: str, *, turns: bool = False) -> str:
 
 
 def _blanked(pattern: re.Pattern[str], text: str) -> str:
-    return pattern.sub(lambda found: " " * len(found.group()), text)
+    return pattern.sub(lambda match: " " * len(match.group()), text)
 
 
 def _without_thoughts(text: str) -> str:
-    said: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     end, opened = 0, False
     for mark in _MARKS.finditer(text):
         closes = (mark.lastgroup or "").startswith("close")  # </think>
         if closes and not opened:  # the text began within a thought
-            said.clear()
+            spans.clear()
         elif not opened:
-            said.append((end, mark.start()))
+            spans.append((end, mark.start()))
         end, opened = mark.end(), not closes
     if not opened:
-        said.append((end, len(text)))
+        spans.append((end, len(text)))
     parts, at = [], 0
-    for start, stop in said:
+    for start, stop in spans:
         parts += [" " * (start - at), text[start:stop]]
         at = stop
     return "".join([*parts, " " * (len(text) - at)])
@@ -407,4 +407,4 @@ def visible_output(text: str) -> str:
     """Return the part of an output that a reader is meant to see: no thinking, no turns after the first."""
     # turns after the first are cut off, not blanked
     kept = zip(text, fold(text), blank_thinking(text), strict=False)
-    return "".join(written for written, folded, said in kept if folded == said).strip()
+    return "".join(written for written, folded, kept_char in kept if folded == kept_char).strip()

@@ -109,7 +109,7 @@ def _view(source: SourceTable, most: int) -> TableView:
             shown.append(Sample(row.row, json.loads(row.fields), question, why))
     columns = source.columns.facts() if isinstance(source.columns, Columns) else {}
     return TableView(
-        source.name, columns, [*(item.detail for item in caught.doubts), *caught.notes, *source.told()], ends, shown
+        source.name, columns, [*(item.detail for item in caught.doubts), *caught.notes, *source.notices()], ends, shown
     )
 
 

@@ -5,7 +5,7 @@ pass                        modules
 =========================== ===========================================================================================
 1. lines                    ``lines``: ``running`` heads dropped, characters folded (``folding``) and mended
 2. what a line may be       ``heads``: numbers and heads in every style of printing, what they announce;
-                            ``keylines`` finds the key, ``cloze`` the blanks of items
+                            ``labels`` of options; ``keylines`` finds the key
 3. what a line is           ``cut``: ``numbering`` weighs the numbers and chooses those that run contiguously;
                             ``outline`` puts every line where its role says
 4. drafts                   ``assemble``: ``fields`` splits an item, ``options`` finds its options,

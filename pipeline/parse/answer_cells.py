@@ -7,9 +7,9 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from build_dataset.pipeline.parse.cell_labels import Pairs
 from build_dataset.pipeline.parse.cells import Options, string, unpacked
 from build_dataset.pipeline.parse.folding import fold
+from build_dataset.pipeline.parse.labels import LABEL, LABELS, Pairs, label_at, labels_in
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import plain_header, vocabulary
 
@@ -47,42 +47,42 @@ def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | st
 
     ``printed``: labels stand before the options, and are not the headers of columns.
     """
-    if 2 * sum(is_number(one.value) for one in given) <= len(given):
+    if 2 * sum(is_number(cell.value) for cell in given) <= len(given):
         # By those that can be read in one way only.
-        seen = {found for one in given if (found := _only_reading(one.value, one.options))}
+        seen = {counts for cell in given if (counts := _only_reading(cell.value, cell.options))}
         return seen.pop() if len(seen) == 1 else AnswerEncoding.UNKNOWN
-    if printed and all(one.options.printed for one in given):
+    if printed and all(cell.options.printed for cell in given):
         return AnswerEncoding.UNKNOWN  # the options carry the very numbers
-    places = [(answer_numbers(one.value), len(one.options.pairs)) for one in given]
-    zero, last = sum(0 in found for found, _ in places), sum(size in found for found, size in places)
-    beyond = sum(not found or max(found) > size for found, size in places)
-    texts = sum(quoted_of(str(one.value), one.options.pairs) is not None for one in given)
+    places = [(answer_numbers(cell.value), len(cell.options.pairs)) for cell in given]
+    zero, last = sum(0 in numbers for numbers, _ in places), sum(size in numbers for numbers, size in places)
+    beyond = sum(not numbers or max(numbers) > size for numbers, size in places)
+    texts = sum(quoted_of(str(cell.value), cell.options.pairs) is not None for cell in given)
     if texts >= MOST * len(given):
         text_alone = beyond >= (1 - MOST) * len(given)
         return AnswerEncoding.TEXTS if text_alone else _readings(given[0], "or the text of an option")
     if min(zero, last) * 100 >= len(given) and min(zero, last):  # one in a hundred may be a typing error
         return _readings(given[0], f"both 0 and the number of options occur, {zero} and {last} times")
     if zero != last:
-        found = AnswerEncoding.FROM_0 if zero > last else AnswerEncoding.FROM_1
-        return _no_places(given, found) or found
+        counts = AnswerEncoding.FROM_0 if zero > last else AnswerEncoding.FROM_1
+        return _no_places(given, counts) or counts
     return _concluded_base(given) or _readings(given[0], "neither 0 nor the number of options occurs")
 
 
 def _no_places(given: Sequence[Given], encoding: AnswerEncoding) -> str | None:
     """Return why numbers may not be places of options: 8 of four options, or many 1, 2, 4 and never 3 (bits)."""
     if readable_share(given, encoding) < MOST:
-        odd = next(one for one in given if read_answer(one.value, one.options, encoding) is None)
+        odd = next(cell for cell in given if read_answer(cell.value, cell.options, encoding) is None)
         return _readings(odd, "of several numbers no option stands in that place")
-    read = (one for one in given if read_answer(one.value, one.options, encoding))
-    seen = {number for one in read for number in answer_numbers(one.value)}
+    read = (cell for cell in given if read_answer(cell.value, cell.options, encoding))
+    seen = {number for cell in read for number in answer_numbers(cell.value)}
     never = sorted({*range(min(seen), max(seen))} - seen) if len(given) >= ENOUGH else []
     return _readings(given[0], f"{never[0]} is never a key, and {max(seen)} is") if never else None
 
 
 def readable_share(given: Sequence[Given], encoding: AnswerEncoding) -> float:
     """The share of answers that can be read in an encoding."""
-    read = [read_answer(one.value, one.options, encoding) for one in given]
-    accepted = [accepted_of(one.value, [label for label, _ in one.options.pairs]) for one in given]
+    read = [read_answer(cell.value, cell.options, encoding) for cell in given]
+    accepted = [accepted_of(cell.value, [label for label, _ in cell.options.pairs]) for cell in given]
     return sum(either != (None, None) for either in zip(read, accepted, strict=True)) / len(given)
 
 
@@ -99,29 +99,29 @@ def _only_reading(value: Any, options: Options) -> AnswerEncoding | None:
 def _concluded_base(given: Sequence[Given]) -> AnswerEncoding | None:
     """Return the base (0 or 1) that the explanations agree with; None if they agree with both or neither."""
     agreed = {
-        base: sum("".join(read_answer(one.value, one.options, base) or []) == one.concluded for one in given)
+        base: sum("".join(read_answer(cell.value, cell.options, base) or []) == cell.concluded for cell in given)
         for base in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1)
     }
-    base = max(agreed, key=lambda one: agreed[one])
+    base = max(agreed, key=lambda reading: agreed[reading])
     return base if agreed[base] >= max(CONCLUSIONS, 20 * min(agreed.values())) else None
 
 
-def _readings(one: Given, why: str) -> str:
+def _readings(cell: Given, why: str) -> str:
     """Return the readings of a number: ``1 may be B counted from 0 or A counted from 1 (why); write answer_as = …``."""
     readings = [
         f"{''.join(answer)} counted from {base}"
         for base, encoding in enumerate((AnswerEncoding.FROM_0, AnswerEncoding.FROM_1))
-        if (answer := read_answer(one.value, Options(one.options.pairs), encoding))
+        if (answer := read_answer(cell.value, Options(cell.options.pairs), encoding))
     ]
-    said = f"{one.value!r:.20} may be {' or '.join(readings) or 'anything'} ({why})"
-    return f'{said}; write answer_as = "index_from_0", "index_from_1" or "texts"'
+    problem = f"{cell.value!r:.20} may be {' or '.join(readings) or 'anything'} ({why})"
+    return f'{problem}; write answer_as = "index_from_0", "index_from_1" or "texts"'
 
 
 def is_number(value: Any) -> bool:
     """Return whether an answer is given as a number, or several: 2, "2", "1,3", [0, 2]."""
     value = unpacked(value)
     if isinstance(value, list):  # an index stands once: [0, 1, 0, 0] marks the right option
-        return bool(value) and len({str(one) for one in value}) == len(value) and all(map(is_number, value))
+        return bool(value) and len({str(item) for item in value}) == len(value) and all(map(is_number, value))
     if isinstance(value, str):
         return bool(_P.digits.fullmatch(value))
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -131,10 +131,10 @@ def answer_numbers(value: Any) -> list[int]:
     """The whole numbers of an answer; -1 is none."""
     value = unpacked(value)
     if isinstance(value, list):
-        return [one for item in value for one in answer_numbers(item)]
+        return [number for item in value for number in answer_numbers(item)]
     text = str(value)
-    found = [float(part) for part in re.findall(r"\d+(?:\.\d+)?", text)] if text[:1] != "-" else []
-    return [int(part) for part in found if part.is_integer()]
+    numbers = [float(part) for part in re.findall(r"\d+(?:\.\d+)?", text)] if text[:1] != "-" else []
+    return [int(part) for part in numbers if part.is_integer()]
 
 
 def read_answer(value: Any, options: Options, encoding: AnswerEncoding = AnswerEncoding.UNKNOWN) -> list[str] | None:
@@ -146,11 +146,11 @@ def read_answer(value: Any, options: Options, encoding: AnswerEncoding = AnswerE
     value = unpacked(value)
     if not isinstance(value, list):
         return _read_one(value, options, encoding)
-    if len(value) == len(options.pairs) and not is_number(value) and all(one in (0, 1) for one in value):
-        return [label for (label, _), one in zip(options.pairs, value, strict=True) if one] or None
+    if len(value) == len(options.pairs) and not is_number(value) and all(flag in (0, 1) for flag in value):
+        return [label for (label, _), flag in zip(options.pairs, value, strict=True) if flag] or None
     parts = [_read_one(item, options, encoding) for item in value]
-    found = {letter for part in parts if part for letter in part}
-    return sorted(found) if parts and all(parts) else None
+    letters = {letter for part in parts if part for letter in part}
+    return sorted(letters) if parts and all(parts) else None
 
 
 def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:
@@ -172,21 +172,21 @@ def _headers_of(text: str, options: Options) -> list[str] | None:
     """The labels of the columns that an answer names: option3, 选1;选4, ②."""
     parts = re.split(_BETWEEN_HEADERS, text)
     # B(甲) is no name of the column B: what stands beside a letter has to be its text.
-    found = {None if re.search("[(（]", part) else options.named.get(plain_header(part)) for part in parts}
-    return sorted(label for label in found if label) if found and None not in found else None
+    labels = {None if re.search("[(（]", part) else options.named.get(plain_header(part)) for part in parts}
+    return sorted(label for label in labels if label) if labels and None not in labels else None
 
 
 def _counted(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:
     """Letters of numbers: as printed before the options, else counted as the source counts."""
-    found = answer_numbers(value)
-    if options.printed and all(str(one) in options.printed for one in found):
-        return sorted({options.printed[str(one)] for one in found}) or None
+    numbers = answer_numbers(value)
+    if options.printed and all(str(number) in options.printed for number in numbers):
+        return sorted({options.printed[str(number)] for number in numbers}) or None
     labels = [label for label, _ in options.pairs]
     if encoding not in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1):
         quoted = quoted_of(str(value), options.pairs)
-        return quoted if quoted and not all(0 <= one <= len(labels) for one in found) else None
-    letters = {chr(65 + one - (encoding is AnswerEncoding.FROM_1)) for one in found if one < 26}
-    return sorted(letters) if found and letters <= set(labels) else None
+        return quoted if quoted and not all(0 <= number <= len(labels) for number in numbers) else None
+    letters = {label_at(number - (encoding is AnswerEncoding.FROM_1)) for number in numbers if number < 26}
+    return sorted(letters) if numbers and letters <= set(labels) else None
 
 
 @lru_cache(1 << 12)
@@ -197,19 +197,19 @@ def _bare(text: str) -> str:
 
 def quoted_of(text: str, options: Pairs) -> list[str] | None:
     """Return the label of the only option with that text; for several texts between marks, their labels."""
-    said, bare = text.strip(), _bare(text)
-    exact = [label for label, option in options if option.strip() == said]
+    stripped, bare = text.strip(), _bare(text)
+    exact = [label for label, option in options if option.strip() == stripped]
     # A letter is no text of many characters or of Chinese ones, whatever is folded.
-    likely = [one for one in options if len(one[1]) <= _FOLDED] if len(text) == 1 else options
-    likely = [one for one in likely if not _CHINESE.search(one[1])] if len(text) == 1 and text.isascii() else likely
+    likely = [pair for pair in options if len(pair[1]) <= _FOLDED] if len(text) == 1 else options
+    likely = [pair for pair in likely if not _CHINESE.search(pair[1])] if len(text) == 1 and text.isascii() else likely
     hits = exact or [label for label, option in likely if _bare(option) == bare]
     if len(hits) == 1:
         return hits
     for mark in _BETWEEN_TEXTS:
         parts = [part for part in text.split(mark) if part.strip()]
         if len(parts) > 1:
-            found = [quoted_of(part, options) for part in parts if mark not in part]
-            return sorted({label for one in found if one for label in one}) if all(found) else None
+            quotes = [quoted_of(part, options) for part in parts if mark not in part]
+            return sorted({label for labels in quotes if labels for label in labels}) if all(quotes) else None
     return None
 
 
@@ -217,20 +217,20 @@ def quoted_of(text: str, options: Pairs) -> list[str] | None:
 def _words() -> re.Pattern[str]:
     """Words before the letters or number of an answer: 答案：B, 选项C, Option D, opb, option2."""
     words = sorted(vocabulary()["words"]["answer"], key=len, reverse=True)
-    ends = r"(?=[(（\[【]?[A-K][^A-Za-z]*$|\d{1,2}$)"
+    ends = rf"(?=[(（\[【]?{LABEL}[^A-Za-z]*$|\d{{1,2}}$)"
     return re.compile(rf"^\s*(?:{'|'.join(map(re.escape, words))})[\s_:：.\-是为]*{ends}", re.IGNORECASE)
 
 
 def letters_of(text: str, options: Pairs) -> list[str] | None:
     """The letters that an answer's text gives; None where it is anything else."""
-    if len(text) == 1 and "A" <= text <= "K":
+    if text in [*LABELS]:
         return [text]
     text = _words().sub("", fold(text))
     if _P.letters_only.fullmatch(text) and _P.letters.search(text):
         return sorted({*map(str.upper, _P.letters.findall(text))})
     both = _P.letter_and_text.fullmatch(text)
-    own, said = (_bare(dict(options).get(both[1].upper(), "")), _bare(both[2])) if both else ("", "")
-    return [both[1].upper()] if both and own and own in (said, said.strip("()（）")) else None
+    printed, given = (_bare(dict(options).get(both[1].upper(), "")), _bare(both[2])) if both else ("", "")
+    return [both[1].upper()] if both and printed and printed in (given, given.strip("()（）")) else None
 
 
 def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, list[list[str]]] | None:
@@ -245,6 +245,6 @@ def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, li
         named = {*map(str.upper, _P.letters.findall(text))} & {*labels}
         return sorted(named) or None, [[label] for label in labels]
     if _P.either.fullmatch(text):
-        letters = sorted({*re.findall(r"[A-K]", text.upper().replace("OR", " "))})
+        letters = sorted({*labels_in(text.upper().replace("OR", " "))})
         return letters, [[letter] for letter in letters]
     return None

@@ -20,6 +20,7 @@ from build_dataset.pipeline.parse.fields import (
 )
 from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
+from build_dataset.pipeline.parse.labels import are_labels, label_after
 from build_dataset.pipeline.parse.options import OptionRun, find_run
 from build_dataset.pipeline.parse.outline import Block, Group, NumberedItem, Outline
 from build_dataset.pipeline.patterns import Patterns
@@ -34,14 +35,14 @@ def drafts_of(outline: Outline) -> list[Draft]:
     """The drafts of a paper's items, in order; parts of an item become drafts of their own."""
     drafts: list[Draft] = []
     texts = [parts.split_off(text_of(item.pieces)) for item in outline.items]
-    found = [split_fields(own) for own, _ in texts]
-    habits = Habits([own for own, _ in texts], found)
-    explaining = _explaining(outline, found)
-    answering = _answering(outline, found)
+    all_fields = [split_fields(text) for text, _ in texts]
+    habits = Habits([text for text, _ in texts], all_fields)
+    explaining = _explaining(outline, all_fields)
+    answering = _answering(outline, all_fields)
     shared = _SharedOptions()
     in_key: set[int] = set()
-    for item, (own, rest), fields in zip(outline.items, texts, found, strict=True):
-        border = own.count("\n") + 1  # the item's own lines; the rest are of unnumbered questions
+    for item, (text, rest), fields in zip(outline.items, texts, all_fields, strict=True):
+        border = text.count("\n") + 1  # the item's own lines; the rest are of unnumbered questions
         is_key = (item.block.is_key and id(item.block) not in in_key) or id(item.block) in explaining
         reading = ItemText(item, item.pieces[:border], fields, habits)
         own_drafts = _drafts(reading, shared, is_key=is_key or item.run in answering)
@@ -55,7 +56,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
     return drafts
 
 
-def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
+def _explaining(outline: Outline, all_fields: Sequence[Fields]) -> set[int]:
     """Blocks behind a key that explain questions again: under a head seen before, without options of their own."""
     names, behind, opened = set[str](), set[int](), False
     for block in outline.blocks:
@@ -63,19 +64,19 @@ def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
         if opened and not block.is_key and (block.name in names or "解析" in block.name):
             behind.add(id(block))
         names.add(block.name)
-    before = [one for one in outline.items if id(one.block) not in behind and not one.block.is_key]
+    before = [item for item in outline.items if id(item.block) not in behind and not item.block.is_key]
     numbers = {item.number for item in before}
     asks = {
         id(item.block)
-        for item, fields in zip(outline.items, found, strict=True)
+        for item, fields in zip(outline.items, all_fields, strict=True)
         if item.group or item.number not in numbers or find_run(fields.head)
     }
     return behind - asks
 
 
-def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
+def _answering(outline: Outline, all_fields: Sequence[Fields]) -> set[int]:
     """Return runs that repeat earlier question numbers and consist almost wholly of key entries."""
-    runs = group_values((item.run, (item, fields)) for item, fields in zip(outline.items, found, strict=True))
+    runs = group_values((item.run, (item, fields)) for item, fields in zip(outline.items, all_fields, strict=True))
     asked, answering = set[int](), set[int]()
     for run, members in runs.items():
         entries = sum(
@@ -118,8 +119,8 @@ def _drafts(reading: ItemText, shared: _SharedOptions, *, is_key: bool) -> list[
         return _entries(reading)
     sections_own = shared.of(reading.item)
     group = reading.item.group
-    own = find_run("\n".join(piece.text for piece in group.pieces)) if group else None
-    return _several(reading) or [_single(reading, own or sections_own, shared)]
+    group_run = find_run("\n".join(piece.text for piece in group.pieces)) if group else None
+    return _several(reading) or [_single(reading, group_run or sections_own, shared)]
 
 
 def _several(reading: ItemText) -> list[Draft]:
@@ -133,11 +134,11 @@ def _several(reading: ItemText) -> list[Draft]:
     if inside is None and reading.run is not None:
         # the letters of matching items may be the last lines, so the untouched head is read
         inside = parts.stems_after_options(fields.head, find_run(fields.head) or reading.run)
-    found = list(parts.part_drafts(item, pieces, inside, fields)) if inside else []
+    drafts = list(parts.part_drafts(item, pieces, inside, fields)) if inside else []
     if inside and inside.shared_options and _P.part_before.search(inside.lead):
-        for draft in found:
+        for draft in drafts:
             draft.set_aside = ("fill_in", SET_ASIDE["fill_in"])
-    return found
+    return drafts
 
 
 def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions) -> Draft:
@@ -165,7 +166,7 @@ def _is_entry(fields: Fields) -> bool:
     """Return whether an item is an entry of a key: no stem, perhaps letters, an answer or an explanation."""
     head = fields.head.strip()
     marked = fields.answered or fields.explanation is not None
-    return (not head and marked) or re.fullmatch(r"[A-K]{1,11}[.。．]?", head) is not None
+    return (not head and marked) or are_labels(re.sub(r"[.。．]\Z", "", head))
 
 
 def _entries(reading: ItemText) -> list[Draft]:
@@ -186,8 +187,8 @@ def _entry(reading: ItemText) -> Draft:
     draft.entry = True
     letters, rest = stated_answers(fields.head)
     draft.answer, draft.of_parts = "".join(letters or fields.answers[:1]) or None, len(letters) > 1
-    said = join_lines(rest)
-    draft.explanation = "\n".join(part for part in (said, fields.explanation) if part) or None
+    left = join_lines(rest)
+    draft.explanation = "\n".join(part for part in (left, fields.explanation) if part) or None
     draft.answer = draft.answer or concluded_answer(draft.explanation)
     return draft
 
@@ -201,13 +202,13 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
             draft.flag("label_put_back", f"{text[:20]!r} may begin with its label {run.repaired}")
     again = find_run(head, run.last)  # a second question whose number was not read
     if again and len(again.options) >= min(3, len(run.options)) and again.strength >= 2:
-        told = f"options start again after {run.options[-1][0]}: {again.options[0][1][:40]!r}"
-        draft.flag("several_option_runs", told)
+        detail = f"options start again after {run.options[-1][0]}: {again.options[0][1][:40]!r}"
+        draft.flag("several_option_runs", detail)
     before = find_run(head[: run.start]) if _P.second_label.search(draft.stem) else None
     if before and len(before.options) >= min(3, len(run.options)):
         draft.flag("several_option_runs", f"options stand before {draft.stem[-20:]!r} too")
     last = run.options[-1][0]
-    if again_at := re.search(rf"\n[ ]*[(（【]?([{last}{chr(ord(last) + 1)}])[.．、)）】]", head[run.last :]):
+    if again_at := re.search(rf"\n[ ]*[(（【]?([{last}{label_after(last)}])[.．、)）】]", head[run.last :]):
         line = head[run.last + again_at.start() :].strip().partition("\n")[0]
         draft.flag("label_inside_text", f"a line after option {last} begins with {again_at[1]}: {line[:40]!r}")
     _trace_options(draft, head, run)
@@ -247,7 +248,7 @@ def _use_shared(draft: Draft, reading: ItemText, common: OptionRun, shared: _Sha
 def _flag_shifted(drafts: Sequence[Draft]) -> None:
     """Flag shared options that follow question after question: they may be each question's own."""
     shifted = {
-        id(one.block) for one, other in pairwise(drafts) if one.options_belong_to_next and other.options_belong_to_next
+        id(one.block) for one, after in pairwise(drafts) if one.options_belong_to_next and after.options_belong_to_next
     }
     for draft, after in zip_longest(drafts, drafts[1:]):
         if draft.shared_options and id(draft.block) in shifted:
@@ -266,9 +267,9 @@ def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
     stated = {"".join(sorted(answer)) for answer in printed if set(answer) <= set(labels)}
     if len(stated) > 1:  # （C）1. … 答案：B
         draft.flag("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
-    said = by_text(fields.answer_texts, draft.options)  # 答案：青霉素
-    if said:
-        draft.take_answer(said, "option_text")
+    quoted = by_text(fields.answer_texts, draft.options)  # 答案：青霉素
+    if quoted:
+        draft.take_answer(quoted, "option_text")
         draft.explanation = without_text(fields.explanation, fields.answer_texts, draft.options)
     elif printed:
         draft.take_answer(printed[0], "inline" if fields.answers else "beside" if beside else "marked")
@@ -303,6 +304,6 @@ def _share_case(draft: Draft, group: Group | None) -> None:
     rule = "shared_options" if draft.shared_options else "shared_stem"
     draft.add_trace(Part.SHARED, rule, None, group.pieces)
     if not draft.shared_options:
-        told = "\n".join(piece.text for piece in group.pieces)
-        named = case_end(told)
-        draft.shared_stem = join_lines(told[: named[2]] if named else told) or None
+        text = "\n".join(piece.text for piece in group.pieces)
+        named = case_end(text)
+        draft.shared_stem = join_lines(text[: named[2]] if named else text) or None

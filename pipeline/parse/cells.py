@@ -9,12 +9,15 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from build_dataset.pipeline.parse.cell_labels import (
+from build_dataset.pipeline.parse.labels import (
     AFTER,
     CLOSE,
+    LABEL,
+    LABELS,
     OPEN,
     Pairs,
     broken_lines,
+    label_at,
     label_in,
     labelled_pairs,
     signed,
@@ -25,7 +28,6 @@ from build_dataset.schemas.columns import option_of, plain_header, vocabulary
 _P = Patterns(__name__)
 Fields = Mapping[str, Any]  # a row's values by the name of their column
 
-LABELS = "ABCDEFGHIJK"
 ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}  # as pandas and people write empty cells
 _LONGEST_ABSENT = 4
 _SEPARATORS = ("///", "||", "|", "；", ";", "\t", "  ")  # between options without labels, the surest first: 甲|乙|丙
@@ -81,7 +83,7 @@ def whole_text(value: Any) -> str | None:
 def whole_of(fields: Fields, names: Iterable[str]) -> str | None:
     """All texts under some names, a line each; one that another holds is left out."""
     texts = [text for name in names if (text := whole_text(fields.get(name)))]
-    kept = [one for at, one in enumerate(texts) if not any(one in other for other in texts[:at])]
+    kept = [text for at, text in enumerate(texts) if not any(text in earlier for earlier in texts[:at])]
     return "\n".join(kept) or None
 
 
@@ -96,36 +98,32 @@ def is_picture(value: Any) -> bool:
     value = unpacked(value)
     if isinstance(value, list | dict):
         parts = list(value.values() if isinstance(value, dict) else value)
-        return any(map(is_picture, parts)) and all(map(_is_word, parts))
+        return any(map(is_picture, parts)) and not any(isinstance(part, str) and " " in part.strip() for part in parts)
     return isinstance(value, str) and _P.picture.match(value) is not None
-
-
-def _is_word(value: Any) -> bool:
-    return not isinstance(value, str) or " " not in value.strip()
 
 
 def number(value: Any) -> float | None:
     """A finite number, a percent sign aside."""
     text = None if isinstance(value, bool) else string(value)
     try:
-        found = float(text.rstrip("%％ ")) if text else None
+        amount = float(text.rstrip("%％ ")) if text else None
     except ValueError:
         return None
-    return found if found is not None and abs(found) < float("inf") else None
+    return amount if amount is not None and abs(amount) < float("inf") else None
 
 
 def count(value: Any) -> int | None:
     """A number of people."""
-    found = number(value)
-    return int(found) if found is not None and 0 <= found <= _MOST_PEOPLE else None
+    people = number(value)
+    return int(people) if people is not None and 0 <= people <= _MOST_PEOPLE else None
 
 
 def share(value: Any, *, percent: bool) -> float | None:
     """A share in 0..1, of a column in percent or not; a percent sign always means percent."""
-    found = number(value)
-    if found is not None and (percent or has_percent_sign(value)):
-        found /= 100
-    return found if found is not None and 0 <= found <= 1 else None
+    part = number(value)
+    if part is not None and (percent or has_percent_sign(value)):
+        part /= 100
+    return part if part is not None and 0 <= part <= 1 else None
 
 
 def has_percent_sign(value: Any) -> bool:
@@ -159,24 +157,24 @@ def read_options(value: Any) -> Options:
 
 def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
     """Options under labels as they are printed; numbers that run on from 0 or 1, and other scripts, become letters."""
-    found = [(label.strip().upper(), text) for label, value in pairs if (text := _option(value)) is not None]
-    labels = [label for label, _ in found]
+    options = [(label.strip().upper(), text) for label, value in pairs if (text := _option(value)) is not None]
+    labels = [label for label, _ in options]
     if labels and all(label.isdecimal() for label in labels) and len(set(labels)) == len(labels):
         start = 0 if "0" in labels else 1
         if all(0 <= int(label) - start < 26 for label in labels):
-            printed = {label: chr(65 + int(label) - start) for label in labels}
-            return Options(sorted((printed[label], text) for label, text in found), printed)
+            printed = {label: label_at(int(label) - start) for label in labels}
+            return Options(sorted((printed[label], text) for label, text in options), printed)
     alphabets = (signs.upper() for signs in vocabulary()["options"]["alphabets"] if labels)
     if any(signs.startswith("".join(labels)) for signs in alphabets):
-        letters = {plain_header(label): chr(65 + at) for at, label in enumerate(labels)}
-        return Options([(letters[plain_header(label)], text) for label, text in found], named=letters)
-    return Options(found)
+        letters = {plain_header(label): label_at(at) for at, label in enumerate(labels)}
+        return Options([(letters[plain_header(label)], text) for label, text in options], named=letters)
+    return Options(options)
 
 
 def without_label(value: Any, label: str) -> Any:
     """The text of an option's cell without its own label: B、乙 under B; a label alone is nothing."""
-    found = _own(label).match(value) if isinstance(value, str) else None
-    return value[found.end() :] or None if found else value
+    match = _own(label).match(value) if isinstance(value, str) else None
+    return value[match.end() :] or None if match else value
 
 
 @cache
@@ -210,7 +208,7 @@ def _from_mapping(value: Mapping[Any, Any]) -> Options:
 
 def _flagged(texts: Sequence[Any], flags: Sequence[Any]) -> Options:
     """Options each of which states whether it is right."""
-    labels = [chr(65 + at) for at in range(len(texts))]
+    labels = [label_at(at) for at in range(len(texts))]
     pairs = [(label, text) for label, text in zip(labels, map(_option, texts), strict=True) if text]
     right = [label for label, flag in zip(labels, flags, strict=True) if flag]
     return Options(pairs, right=right or None)
@@ -239,7 +237,7 @@ def _from_list(value: list[Any]) -> Options:
             spaced = pattern is _P.in_list and all(mark is not None and mark[3] for mark in marks)
             return replace(labelled(run), spaced=spaced)
     # A list needs no labels: letters that touch the text belong to it (A族链球菌, B超).
-    pairs = [(chr(65 + index), text) for index, text in enumerate(texts) if text is not None]
+    pairs = [(label_at(index), text) for index, text in enumerate(texts) if text is not None]
     # Where most begin with a number (1.甲, 2.乙, 3.1.5 g) it is a label.
     numbered = [label for label, text in pairs if _P.numbered.match(text)]
     return Options(pairs, inside=numbered if 2 * len(numbered) >= len(pairs) else ())
@@ -269,15 +267,15 @@ def _from_objects(value: list[Any]) -> Options:
             return _from_objects([part for _, part in named])
         if len({str(key) for key, _ in named}) == len(named):
             return labelled((_label(str(key)), text) for key, text in named)
-        return labelled((chr(65 + at), text) for at, (_, text) in enumerate(named))
+        return labelled((label_at(at), text) for at, (_, text) in enumerate(named))
     items = [{str(key).casefold(): part for key, part in item.items()} for item in value]
     known, keys = vocabulary()["options"]["parts"], list(dict.fromkeys(key for item in items for key in item))
     # {"label": "A、甲", "value": "A"}, {"option": "A", "description": "甲"}: letters that ascend are labels.
-    said = {key: [item.get(key) for item in items] for key in keys}
-    letters = [key for key in keys if [str(one).upper() for one in said[key]] == [*LABELS[: len(items)]]]
+    values = {key: [item.get(key) for item in items] for key in keys}
+    letters = [key for key in keys if [str(part).upper() for part in values[key]] == [*LABELS[: len(items)]]]
     counts = [[str(at + start) for at in range(len(items))] for start in (0, 1)]  # {"value": "0", "label": "甲"}
-    texts_of = [key for key in keys if any(isinstance(one, str) for one in said[key])]  # not {"text": "1", "score": 0}
-    letters = letters or [key for key in keys if {*texts_of} - {key} and [*map(str, said[key])] in counts][:1]
+    texts_of = [key for key in keys if any(isinstance(v, str) for v in values[key])]  # not {"text": "1", "score": 0}
+    letters = letters or [key for key in keys if {*texts_of} - {key} and [*map(str, values[key])] in counts][:1]
     labels = letters or [key for key in known["label"] if all(_is_label(item.get(key)) for item in items)]
     ids = [str(item[labels[0]]) for item in items] if labels else []  # 4, 5, 6: they count through the source
     counted_on = bool(ids) and all(map(str.isdecimal, ids)) and not {"0", "1"} & {*ids}
@@ -288,19 +286,19 @@ def _from_objects(value: list[Any]) -> Options:
     if not named and len(texts) > 1:  # {"choiceId": "c1", "choiceText": "甲"}: either may be the text
         return Options([])
     verdicts = {*vocabulary()["words"]["right"], *vocabulary()["words"]["wrong"], "none"}
-    marks = [key for key in keys if _says_right(key) and verdicts >= {str(one).casefold() for one in said[key]}]
+    marks = [key for key in keys if _says_right(key) and verdicts >= {str(part).casefold() for part in values[key]}]
     pairs, right = [], []
     for index, item in enumerate(items):
-        name = _label(str(item[labels[0]])) if labels else chr(65 + index)
+        name = _label(str(item[labels[0]])) if labels else label_at(index)
         pairs.append((name, next((item[key] for key in texts if key in item), None)))
         if any(str(item.get(key)).casefold() in vocabulary()["words"]["right"] for key in marks):
             right.append(name)
-    found = labelled(pairs)
-    if counted_on and found.pairs:
-        by_id = {one: label for one, label in zip(ids, LABELS, strict=False) if one in dict(pairs)}
-        texts_by_id = [(by_id[name], text) for (name, _), (_, text) in zip(pairs, found.pairs, strict=False)]
-        found = Options(texts_by_id, printed=by_id)
-    return Options(found.pairs, found.printed, [found.printed.get(name, name) for name in right] or None)
+    options = labelled(pairs)
+    if counted_on and options.pairs:
+        by_id = {identifier: label for identifier, label in zip(ids, LABELS, strict=False) if identifier in dict(pairs)}
+        texts_by_id = [(by_id[name], text) for (name, _), (_, text) in zip(pairs, options.pairs, strict=False)]
+        options = Options(texts_by_id, printed=by_id)
+    return Options(options.pairs, options.printed, [options.printed.get(name, name) for name in right] or None)
 
 
 @cache
@@ -334,14 +332,14 @@ def _is_label(value: Any) -> bool:
 @lru_cache(READ)
 def _from_text(value: str) -> Options:
     """Options of a text: labels at the start of lines or within one; without labels, a line each."""
-    found = labelled_in(value)
-    if len(found.pairs) > 1:
-        return found
+    by_label = labelled_in(value)
+    if len(by_label.pairs) > 1:
+        return by_label
     lines = [line for line in broken_lines(value).splitlines() if line.strip()]
     if len(lines) == 1 and (separator := next((mark for mark in _SEPARATORS if mark in value.strip()), None)):
         lines = [part for part in value.split(separator) if part.strip()]
     if len(lines) < 2:
-        return found
+        return by_label
     options = _from_list(list(lines))
     marked = any(_printed(lines, pattern) for pattern in (_P.in_list, _P.numbered))
     return replace(options, cut_at_marks=not marked and "///" not in value)  # three strokes stand in no text
@@ -355,5 +353,5 @@ def labelled_in(value: str) -> Options:
 
 def labels_inside(options: Options) -> list[str]:
     """Labels of options in which what looks like another label stands."""
-    lines = [label for label, text in options.pairs if re.search(r"\n\s*[A-K]\s*[.．、:：)）]", text)]
+    lines = [label for label, text in options.pairs if re.search(rf"\n\s*{LABEL}\s*[.．、:：)）]", text)]
     return list(dict.fromkeys([*options.inside, *lines]))

@@ -58,6 +58,6 @@ def run_checks(paper: ParsedPaper, checks: Sequence[ParseCheck]) -> None:
     """Flag the questions of a paper for which checks find something, in place."""
     judged = Judged(paper)
     for check in checks:
-        each = ((draft, detail) for draft in judged.questions for detail in check.function(draft, judged))
-        for draft, detail in each if check.scope == "question" else check.function(judged):
+        findings = ((draft, detail) for draft in judged.questions for detail in check.function(draft, judged))
+        for draft, detail in findings if check.scope == "question" else check.function(judged):
             draft.flag(check.reason, detail)

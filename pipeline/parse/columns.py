@@ -10,8 +10,8 @@ from rapidfuzz import fuzz
 
 from build_dataset.pipeline.parse import cells
 from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, is_number, letters_of
-from build_dataset.pipeline.parse.cell_labels import cut_stem, hidden
-from build_dataset.pipeline.parse.cells import LABELS, Fields, Options, first, string, without_label
+from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
+from build_dataset.pipeline.parse.labels import LABELS, cut_stem, hidden, label_after, label_at
 from build_dataset.schemas.columns import flags_of, option_of, plain_header, vocabulary
 
 _LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项目 for D项
@@ -55,17 +55,17 @@ class Columns:
 
     def facts(self) -> dict[str, Any]:
         """Return the columns that each part of a question is read from, for the manifest and for people."""
-        told: dict[str, Any] = {role: " / ".join(names) for role, names in sorted(self.roles.items())}
+        roles: dict[str, Any] = {role: " / ".join(names) for role, names in sorted(self.roles.items())}
         if self.options:
-            told["options"] = " ".join(f"{label}={name}" for label, name in self.options.items())
+            roles["options"] = " ".join(f"{label}={name}" for label, name in self.options.items())
         if self.options_in_stem:
-            told["options"] = "in the stem"
+            roles["options"] = "in the stem"
         if self.flags:
-            told["answer"] = " ".join(f"{label}={name}" for label, name in self.flags.items())
-        told |= {"answers_as": self.encoding.value} if "answer" in self.roles else {}
-        told |= {"found_by": dict(sorted(self.found_by.items()))}
+            roles["answer"] = " ".join(f"{label}={name}" for label, name in self.flags.items())
+        roles |= {"answers_as": self.encoding.value} if "answer" in self.roles else {}
+        roles |= {"found_by": dict(sorted(self.found_by.items()))}
         unused = ", ".join(f"{name} ({use})" if use else name for name, use in self.unused.items())
-        return told | ({"unused": unused} if unused else {})
+        return roles | ({"unused": unused} if unused else {})
 
     def has_options(self) -> bool:
         """Return whether it is known where options are."""
@@ -86,21 +86,21 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         return whole
     if columns.key_is_an_option:
         right = cells.unpacked(cells.first(fields, columns.roles.get("answer", ())))
-        keys = [text for one in (right if isinstance(right, list) else [right]) if (text := cells.string(one))]
+        keys = [text for part in (right if isinstance(right, list) else [right]) if (text := cells.string(part))]
         wrong = [text for name in columns.options.values() if (text := cells.string(fields.get(name)))]
         listed = cells.first(fields, columns.roles.get("wrong", ()))
         wrong += [text for _, text in cells.read_options(listed).pairs]
         # In the order of their texts, or the key would always be A; several may be right: {"rA": ["甲", "乙"]}.
         texts = sorted([*keys, *wrong]) if keys else wrong
-        return cells.labelled((chr(65 + at), text) for at, text in enumerate(texts))
+        return cells.labelled((label_at(at), text) for at, text in enumerate(texts))
     if columns.options:
-        found = ((label, fields.get(name)) for label, name in columns.options.items())
+        printed = ((label, fields.get(name)) for label, name in columns.options.items())
         if columns.own_labels:
-            found = ((label, cells.without_label(value, label)) for label, value in found)
-        said = {label: cells.string(fields.get(name)) or "" for label, name in columns.flags.items()}
-        right = [one for one in said if said[one].casefold() in vocabulary()["words"]["right"]]
+            printed = ((label, cells.without_label(value, label)) for label, value in printed)
+        flags = {label: cells.string(fields.get(name)) or "" for label, name in columns.flags.items()}
+        right = [label for label in flags if flags[label].casefold() in vocabulary()["words"]["right"]]
         named = {plain_header(name): label for label, name in columns.options.items()}
-        return replace(cells.labelled(found), named=named, right=right or None)
+        return replace(cells.labelled(printed), named=named, right=right or None)
     if columns.options_in_stem:
         pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "")[1]
         return replace(cells.labelled(pairs), inside=hidden(pairs))
@@ -119,27 +119,27 @@ def missing_options(
     keys = [text for row in rows if (text := string(first(row, answer)))]
     given = [letters for text in keys if (letters := letters_of(text, []))]
     most = max([max(options), *(letters[-1] for letters in given)])
-    found = dict(options)
+    kept = dict(options)
     for label in LABELS[: LABELS.index(most) + 2]:
-        if label in found:
+        if label in kept:
             continue
         named = sum(label in letters for letters in given)
-        column = _beside(label, found, names)
+        column = _beside(label, kept, names)
         if column in free and column is not None:
             # myAnswer = A beside the key A repeats no option's text.
-            told = [(string(row.get(column)), string(first(row, answer))) for row in rows]
-            repeated = sum(text == key is not None and not _is_sign(key) for text, key in told)
-            if _is_next(column, label, found) or named or repeated > _TOLERATED * len(keys):
-                found[label] = column
+            texts = [(string(row.get(column)), string(first(row, answer))) for row in rows]
+            repeated = sum(text == key is not None and not _is_sign(key) for text, key in texts)
+            if _is_next(column, label, kept) or named or repeated > _TOLERATED * len(keys):
+                kept[label] = column
                 continue
-            few = label == chr(ord(max(options)) + 1) and 0 < len(keys) < _SHOWN
-            if few and looks_like(column, rows, [*found.values()]):
+            few = label == label_after(max(options)) and 0 < len(keys) < _SHOWN
+            if few and looks_like(column, rows, [*kept.values()]):
                 return f"{column} may be option {label}, or not"
         # One key alone is a typing error: of many keys, or of a label further on.
-        alone = len(keys) >= _TYPED or ord(label) > ord(max(options)) + 1 or (label > _COMMON and not free)
+        alone = len(keys) >= _TYPED or label > label_after(max(options)) or (label > _COMMON and not free)
         if named > max(_TOLERATED * len(keys), int(alone)):
             return f"{named} of {len(keys)} keys name {label}, and no column holds option {label}"
-    return {label: column for label, column in found.items() if label not in options}
+    return {label: column for label, column in kept.items() if label not in options}
 
 
 def _beside(label: str, options: Mapping[str, str], names: Sequence[str]) -> str | None:
@@ -157,10 +157,10 @@ def _is_next(column: str, label: str, options: Mapping[str, str]) -> bool:
     """Return whether a header is nearly that of another option with this label: D项目 after C项, Opción D after C."""
     if (named := option_of(column)) and named[1] == label:
         return True
-    for other, header in options.items():
-        said = option_of(header)
-        sign = said[1] if said else other  # 选项3: 3
-        wanted = str(int(sign) + ord(label) - ord(other)) if sign.isdecimal() else label
+    for known, header in options.items():
+        option = option_of(header)
+        sign = option[1] if option else known  # 选项3: 3
+        wanted = str(int(sign) + ord(label) - ord(known)) if sign.isdecimal() else label
         expected = plain_header(header)[::-1].replace(sign.lower()[::-1], wanted.lower()[::-1], 1)[::-1]
         if wanted.lower() in plain_header(column) and fuzz.ratio(plain_header(column), expected) >= _LIKE:
             return True
@@ -199,16 +199,16 @@ def around_key(rows: Sequence[Fields], columns: Sequence[str], answer: Sequence[
 
     None if a column among them never does, or a neighbour has similar texts and may be a further option.
     """
-    told = [(row, text) for row in rows if (text := string(first(row, answer)))]
+    answered = [(row, text) for row in rows if (text := string(first(row, answer)))]
 
     def hit(row: Fields, name: str, text: str) -> bool:
         return string(row.get(name)) == text or plain_header(name) == plain_header(text)
 
-    hits = [any(hit(row, name, text) for row, text in told) for name in columns]
+    hits = [any(hit(row, name, text) for row, text in answered) for name in columns]
     run = [name for name, is_hit in zip(columns, hits, strict=True) if is_hit]
     at = columns.index(run[0]) if run else 0
     beside = [*columns[max(0, at - 1) : at], *columns[at + len(run) : at + len(run) + 1]]
-    once = all(sum(hit(row, name, text) for name in run) == 1 for row, text in told)
+    once = all(sum(hit(row, name, text) for name in run) == 1 for row, text in answered)
     alone = not any(looks_like(name, rows, run) for name in beside)
     return run if len(run) > 1 and run == [*columns[at : at + len(run)]] and once and alone else []
 
@@ -216,22 +216,22 @@ def around_key(rows: Sequence[Fields], columns: Sequence[str], answer: Sequence[
 def decorating(pictures: Sequence[str], rows: int) -> set[str]:
     """Return the pictures of a column that many rows have, beside others that few have."""
     times = Counter(pictures)
-    shown = {one for one, count in times.items() if count >= max(_FIGURES, _DECORATES * rows)}
+    shown = {picture for picture, count in times.items() if count >= max(_FIGURES, _DECORATES * rows)}
     return shown if len(times) - len(shown) >= _FIGURES else set()
 
 
 def flags_beside(rows: Sequence[Fields], names: Sequence[str], options: Mapping[str, str]) -> dict[str, str]:
     """Return columns that say of each option whether it is right, by its label: is_correct_A … is_correct_D."""
-    found = flags_of(names)
-    holds = {(string(row.get(name)) or "").casefold() for name in found.values() for row in rows}
+    flags = flags_of(names)
+    holds = {(string(row.get(name)) or "").casefold() for name in flags.values() for row in rows}
     words = vocabulary()["words"]
-    if len(found) != len(options) or not holds <= {"", *words["right"], *words["wrong"]}:
+    if len(flags) != len(options) or not holds <= {"", *words["right"], *words["wrong"]}:
         return {}
-    return dict(zip(sorted(options), (found[sign] for sign in sorted(found)), strict=True))
+    return dict(zip(sorted(options), (flags[sign] for sign in sorted(flags)), strict=True))
 
 
 def own_labels(rows: Sequence[Fields], options: Mapping[str, str]) -> bool:
     """Return whether nearly all cells of options repeat the label of their column: A、甲 under A."""
-    found = [(label, string(row.get(name))) for label, name in options.items() for row in rows]
-    own = [without_label(text, label) != text for label, text in found if text]
-    return bool(own) and sum(own) >= MOST * len(own)
+    texts = [(label, string(row.get(name))) for label, name in options.items() for row in rows]
+    labelled = [without_label(text, label) != text for label, text in texts if text]
+    return bool(labelled) and sum(labelled) >= MOST * len(labelled)

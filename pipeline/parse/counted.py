@@ -9,13 +9,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from build_dataset.pipeline.parse.heads import is_section_head
-from build_dataset.pipeline.parse.lines import LETTERS, REGIONS, ParsedLine
+from build_dataset.pipeline.parse.labels import LABELS
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-LEAST, FEWEST = 2, 3  # least number of questions, and of options of each
-MOST = 0.8  # share of questions that must have counted options
-LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
+MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
+MIN_SHARE = 0.8  # share of questions that must have counted options
+MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
 
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
@@ -31,10 +32,10 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
             (start, end, run) for start, end in spans if (run := _options(lines, start + 1, end, form is _P.dotted))
         ]
         if form is _P.dotted and 2 * keyed < len(runs):  # ① … may be statements of K-type items
-            runs = [one for one in runs if lines[one[2][0]].lstrip()[:1].isdecimal()]
+            runs = [run for run in runs if lines[run[2][0]].lstrip()[:1].isdecimal()]
         if form is _P.dotted:  # 1) … under 1. …: numbers of options are no questions
-            starts = [start for start, _, _ in runs] if len(runs) >= MOST * len(starts) else starts
-        if len(runs) < max(LEAST, MOST * len(starts)) or lettered > LETTERED * len(starts):
+            starts = [start for start, _, _ in runs] if len(runs) >= MIN_SHARE * len(starts) else starts
+        if len(runs) < max(MIN_QUESTIONS, MIN_SHARE * len(starts)) or lettered > MAX_LETTERED * len(starts):
             continue
         changed = dict(pair for start, end, run in runs for pair in _rewritten(lines, start, end, run))
         moved = [at for start, end, run in runs for at in _in_order(lines, start, end, run)]
@@ -45,11 +46,11 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 def _numbered(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
     """Return the pieces of a list of Markdown, whose items all say 1., with the numbers that it shows."""
-    marks = {at: found for at, piece in enumerate(pieces) if (found := _P.dotted.match(piece.text))}
-    alike = len(marks) > LEAST and {found[0].strip() for found in marks.values()} == {"1."}
+    marks = {at: match for at, piece in enumerate(pieces) if (match := _P.dotted.match(piece.text))}
+    alike = len(marks) > MIN_QUESTIONS and {mark[0].strip() for mark in marks.values()} == {"1."}
     if not alike or any(is_section_head(piece.text) for piece in pieces):
         return pieces
-    shown = {at: f"{number}. {pieces[at].text[found.end() :]}" for number, (at, found) in enumerate(marks.items(), 1)}
+    shown = {at: f"{number}. {pieces[at].text[mark.end() :]}" for number, (at, mark) in enumerate(marks.items(), 1)}
     return [replace(piece, text=shown.get(at, piece.text)) for at, piece in enumerate(pieces)]
 
 
@@ -57,30 +58,32 @@ def _options(lines: Sequence[str], start: int, end: int, bracketed: bool) -> lis
     """Return the lines of the first options under a question, counted from 1 without a gap; none if there are few."""
     run: list[int] = []
     for at in range(start, end):
-        found = _P.option.fullmatch(lines[at])
-        number = found and unicodedata.normalize("NFKC", found["number"] or found["circled"])
-        if found and number == str(len(run) + 1) and not (bracketed and found["sign"] in (".", "．", "、")):
+        match = _P.option.fullmatch(lines[at])
+        number = match and unicodedata.normalize("NFKC", match["number"] or match["circled"])
+        if match and number == str(len(run) + 1) and not (bracketed and match["sign"] in (".", "．", "、")):
             run.append(at)
-        elif found and run:
+        elif match and run:
             break
-    return run if FEWEST <= len(run) <= len(LETTERS) else []
+    return run if MIN_OPTIONS <= len(run) <= len(LABELS) else []
 
 
 def _rewritten(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -> list[tuple[int, str]]:
     """Return the lines of a question that change: its options, its key, and numbers at which explanations begin."""
-    found = [_P.option.fullmatch(lines[at]) for at in run]
+    options = [_P.option.fullmatch(lines[at]) for at in run]
     head = _P.worded.match(lines[start])  # 【問題1】 is 1. for the parser
     changed = [(start, f"{head['first'] or head['number']}. {lines[start][head.end() :]}")] if head else []
     changed += [
-        (at, f"{LETTERS[place]}. {one['text']}") for place, (at, one) in enumerate(zip(run, found, strict=True)) if one
+        (at, f"{LABELS[place]}. {sign['text']}")
+        for place, (at, sign) in enumerate(zip(run, options, strict=True))
+        if sign
     ]
     for at in range(start + 1, end):
         if at in run:
             continue
         if key := _P.key.fullmatch(lines[at]):
-            said = [int(one) for one in unicodedata.normalize("NFKC", key["said"]) if one.isdecimal()]
-            if max(said) <= len(run):
-                changed.append((at, f"答案：{''.join(LETTERS[one - 1] for one in sorted(said))}"))
+            numbers = [int(digit) for digit in unicodedata.normalize("NFKC", key["said"]) if digit.isdecimal()]
+            if max(numbers) <= len(run):
+                changed.append((at, f"答案：{''.join(LABELS[one - 1] for one in sorted(numbers))}"))
         elif lines[at].lstrip()[:1].isdigit():
             changed.append((at, f"・{lines[at].lstrip()}"))
     return changed

@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
 from build_dataset.pipeline.parse import heads
-from build_dataset.pipeline.parse.cloze import share_leads, share_passages
-from build_dataset.pipeline.parse.fields import split_fields
+from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
 from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
 from build_dataset.pipeline.parse.keylines import answer_lines, key_heads
+from build_dataset.pipeline.parse.labels import Form, opens_option
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.parse.numbering import Boundary, best_chain, unnumbered_items, weigh_candidates
-from build_dataset.pipeline.parse.options import Form, find_run, find_runs, opens_option
+from build_dataset.pipeline.parse.options import find_run, find_runs
 from build_dataset.pipeline.parse.outline import Builder, Cutting, Outline, Role
+from build_dataset.pipeline.parse.running import is_title
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -26,6 +27,8 @@ BOUNDARIES = {
 }
 UNCHOSEN = 1.4  # the weight of a number that is printed like one of a question (1.0) and has options (0.4)
 UNCLEAR = 0.3  # largest weight by form at which a number may still be a quantity: 38.5℃, 20支/日
+LEAD_LINES = 80  # the most lines of a stem that stands before its number: …应选用（12）。 over 12. A. 甲 B. 乙
+PASSAGE = 60  # least number of characters of a passage's first line
 SHORT = 24  # width below which a line may be the end of the words before it
 
 
@@ -76,7 +79,7 @@ def _runs_over(pieces: Sequence[ParsedLine], index: int) -> bool:
     if before.box is None or piece.box is None or before.page != piece.page or before.box.y0 > piece.box.y0:
         return False
     below = pieces[max(0, index - 40) : index + 40]  # lines of the same page, and more
-    edge = max(one.box.x1 for one in below if one.box and one.box.x0 < before.box.x1)
+    edge = max(piece.box.x1 for piece in below if piece.box and piece.box.x0 < before.box.x1)
     return before.box.x1 > edge - (before.box.y1 - before.box.y0)
 
 
@@ -97,7 +100,7 @@ def _cases(cutting: Cutting) -> None:
 
 def _case_start(cutting: Cutting, last: int) -> int | None:
     """The first line of a case that ends at a line: the one with its word, else the nearest that tells of somebody."""
-    told: int | None = None
+    explained: int | None = None
     for index in range(last, max(-1, last - heads.CASE_LINES), -1):
         piece = cutting.pieces[index]
         if cutting.roles[index] is not Role.TEXT or piece.kind in REGIONS or _P.labelled.match(piece.text):
@@ -106,11 +109,11 @@ def _case_start(cutting: Cutting, last: int) -> int | None:
         if heads.opens_case(piece.text, named=True) is not None:
             return index
         if heads.opens_case(piece.text, named=False) is not None:
-            told = index
+            explained = index
         above = cutting.pieces[index - 1].text.rstrip() if index else ""
-        if (mark and mark.weight >= 1.0) or (told is not None and above.endswith(("。", "？", "?"))):
+        if (mark and mark.weight >= 1.0) or (explained is not None and above.endswith(("。", "？", "?"))):
             break
-    return told
+    return explained
 
 
 def _problems(cutting: Cutting) -> None:
@@ -154,7 +157,7 @@ def _unchosen(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[Numb
     Either options follow and the style is a clear one, or it is the first inside an item in the item's style, before
     any answer, and may be another's: under （4）甲… the line （5）乙….
     """
-    found: list[NumberCandidate] = []
+    candidates: list[NumberCandidate] = []
     item: NumberCandidate | None = None
     for mark, following in zip_longest(weighed, weighed[1:]):
         if mark.line in cutting.marks:
@@ -164,9 +167,9 @@ def _unchosen(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[Numb
         runs_on = bool(following and (following.style, following.value) == (mark.style, mark.value + 1))
         likely = alike and item and _may_be_next(cutting, item, mark, runs_on=runs_on)
         if likely or (mark.options and mark.weight >= UNCHOSEN):
-            found.append(mark)
+            candidates.append(mark)
         item = None if alike else item
-    return found
+    return candidates
 
 
 def _may_be_next(cutting: Cutting, item: NumberCandidate, mark: NumberCandidate, *, runs_on: bool) -> bool:
@@ -201,11 +204,11 @@ def _essays(cutting: Cutting) -> None:
             return
         if role is not Role.SECTION:
             continue
-        own = heads.announcement(text).kind
-        if own is None and kind == "short_answer" and heads.numeral_value(text) and not heads.numeral(text):
+        announced = heads.announcement(text).kind
+        if announced is None and kind == "short_answer" and heads.numeral_value(text) and not heads.numeral(text):
             cutting.number(_numeral_mark(index, text))
         else:
-            kind = own
+            kind = announced
 
 
 def _announcing_numbers(cutting: Cutting) -> None:
@@ -261,6 +264,52 @@ def _headings(cutting: Cutting) -> None:
         following = cutting.roles[index]
 
 
+def share_leads(cutting: Cutting) -> None:
+    """Stems that stand before the number of their blank are shared texts of the items after them."""
+    for index, mark in cutting.marks.items():
+        if not _P.option_first.match(cutting.pieces[index].text, mark.end):
+            continue
+        if (start := _lead_start(cutting, index, mark.value)) is not None:
+            bullet = _P.bullet.match(cutting.pieces[start].text)
+            cutting.share(start, GroupHead(None, None, options=False, end=bullet.end() if bullet else 0))
+
+
+def _passages(cutting: Cutting) -> None:
+    """The text between a head such as 阅读理解 and its first number is shared by its items."""
+    opened = False
+    for index, role in enumerate(cutting.roles):
+        text = cutting.pieces[index].text
+        if role is not Role.TEXT:
+            opened = role is Role.SECTION and heads.PASSAGE.search(text) is not None
+        elif opened and len(text) >= PASSAGE and not heads.INSTRUCTION.search(text):
+            cutting.share(index, GroupHead(None, None, options=False, end=0))
+            opened = False
+
+
+def _lead_start(cutting: Cutting, index: int, number: int) -> int | None:
+    """The first line after the options of the item before, if it has a bullet or the text names the number.
+
+    No lead reaches over a line that is known to be something else.
+    """
+    blank = re.compile(rf"[(（_]\s*{number}\s*[)）_]")  # the number stands as a blank in the lead: （12）, __12__
+    start, named_at, named = None, None, False
+    for place in range(index - 1, max(-1, index - LEAD_LINES), -1):
+        piece = cutting.pieces[place]
+        if is_title(piece.text) and not any(line < place for line in cutting.marks):
+            break
+        has_option = piece.kind not in REGIONS and _P.has_option.search(piece.text)
+        if cutting.roles[place] is not Role.TEXT or has_option:
+            break
+        if opens_explanation(piece.text):  # whose later lines cannot be told from the first ones of a lead
+            return named_at
+        if blank.search(piece.text):
+            named, named_at = True, place
+        start = place
+        if _P.bullet.match(piece.text):
+            return start
+    return start if named else None
+
+
 PASSES: tuple[Callable[[Cutting], None], ...] = (
     _keys,
     _heads,
@@ -272,7 +321,7 @@ PASSES: tuple[Callable[[Cutting], None], ...] = (
     _items_of_spans,
     _announcing_spans,
     share_leads,
-    share_passages,
+    _passages,
     _headings,
 )
 """Passes in order: each works on the lines that earlier passes left as text."""

@@ -8,6 +8,7 @@ from functools import reduce
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse.fields import Fields, is_coded, letter_line, letters_inside
 from build_dataset.pipeline.parse.heads import INSTRUCTION, SET_ASIDE, announcement
+from build_dataset.pipeline.parse.labels import LABEL, ascend
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.outline import Block, NumberedItem
@@ -30,12 +31,14 @@ class Habits:
         ends = sum(_P.letter_end.search(text) is not None for text in texts)
         # answers are printed as single letters on lines of their own
         self.single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
-        filled = [found for found in fields if letters_inside(found.head)]  # 首选的是（C）
-        shown = [letters_inside(found.head) in found.answers for found in filled if found.answers]
+        filled = [item for item in fields if letters_inside(item.head)]  # 首选的是（C）
+        shown = [letters_inside(item.head) in item.answers for item in filled if item.answers]
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
         # right options have a mark, or are set apart by the document
-        runs = [run for text in fields if not text.answers and (run := find_run(text.head))]
-        marked = [0 < sum(map(is_marked, run.options)) < len(run.options) for run in runs]
+        runs = [run for item in fields if not item.answers and (run := find_run(item.head))]
+        marked = [
+            0 < sum(bool(_P.marked_option.search(text)) for _, text in run.options) < len(run.options) for run in runs
+        ]
         self.marks = sum(marked) >= SHOWN and sum(marked) >= MARKED * len(runs)
         # answers stand in the blanks of stems, wherever these are
         self.blanks_inside = repeats or len(filled) > BLANKS * len(fields)
@@ -49,7 +52,7 @@ class ItemText:
         self.head, letters = fields.head, None
         if not fields.answers and not item.given:
             self.head, letters = letter_line(fields.head, single=habits.single_letters)
-        self.head = _P.title_before.sub(lambda found: "\n" * found[0].count("\n"), self.head)
+        self.head = _P.title_before.sub(lambda match: "\n" * match[0].count("\n"), self.head)
         self.run = None if item.worded else find_run(self.head)
         self.beside = item.given or (letters if self.run is not None else None)
 
@@ -146,17 +149,12 @@ def strip_item_type(draft: Draft) -> None:
     """[多选题]（2分） before a stem says what the item is and earns, 题目： what follows: no parts of it."""
     if draft.options:
         draft.stem = _P.options_follow.sub("", _P.stem_follows.sub("", draft.stem))
-    if found := _P.tag.match(draft.stem):
-        draft.tag, draft.stem = found[1], draft.stem[found.end() :]
-    elif draft.options and (found := _P.tag_behind.search(draft.stem)):
-        draft.tag, draft.stem = found[1], draft.stem[: found.start()].rstrip()
+    if match := _P.tag.match(draft.stem):
+        draft.tag, draft.stem = match[1], draft.stem[match.end() :]
+    elif draft.options and (match := _P.tag_behind.search(draft.stem)):
+        draft.tag, draft.stem = match[1], draft.stem[: match.start()].rstrip()
     if draft.options:
         draft.stem = _P.score.sub("", draft.stem)
-
-
-def is_marked(option: tuple[str, str]) -> bool:
-    """Return whether an option ends with a mark: 甲 √."""
-    return _P.marked_option.search(option[1]) is not None
 
 
 def take_marks(draft: Draft, *, habit: bool) -> str:
@@ -181,8 +179,8 @@ def set_aside(draft: Draft, fields: Fields, *, worded: bool) -> tuple[str, str] 
         return "coded_answer", SET_ASIDE["coded_answer"]
     if any(_P.marked.match(text) for _, text in draft.options):
         return "short_answer", "its parts earn marks of their own, so they are no options"
-    told = len(draft.options) < 3 and not (draft.answer or fields.answers) and INSTRUCTION.search(draft.stem)
-    reason = "instruction" if told else None if draft.options else _kind_in_words(draft, fields, worded=worded)
+    match = len(draft.options) < 3 and not (draft.answer or fields.answers) and INSTRUCTION.search(draft.stem)
+    reason = "instruction" if match else None if draft.options else _kind_in_words(draft, fields, worded=worded)
     return (reason, SET_ASIDE[reason]) if reason else None
 
 
@@ -198,7 +196,7 @@ def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:
         return draft.announced
     if INSTRUCTION.search(draft.stem):
         return "instruction"
-    letters = [text for text in fields.answer_texts if re.fullmatch(r"[A-K]{1,6}[.。]?", text)]
+    letters = [text for text in fields.answer_texts if re.fullmatch(rf"{LABEL}{{1,6}}[.。]?", text)]
     # Letters in order alone: options were there and were not read.
-    explained = fields.answered and not any(list(text) == sorted(set(text)) for text in letters)
+    explained = fields.answered and not any(map(ascend, letters))
     return "short_answer" if explained or _P.worth.match(draft.stem) else None

@@ -9,6 +9,7 @@ from itertools import starmap, zip_longest
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.folding import READ, join_lines, unpunctuated
+from build_dataset.pipeline.parse.labels import LABEL, are_labels, ascend, labels_in
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.patterns import Patterns
 
@@ -56,8 +57,8 @@ class Fields(NamedTuple):
 
 def opens_explanation(line: str) -> bool:
     """Return whether a line begins an explanation."""
-    found = _MARK.match(line.strip())
-    return found is not None and _kind(found) is FieldMarker.EXPLANATION
+    match = _MARK.match(line.strip())
+    return match is not None and _kind(match) is FieldMarker.EXPLANATION
 
 
 def opens_field(text: str) -> bool:
@@ -68,9 +69,9 @@ def opens_field(text: str) -> bool:
 
 def stated_answers(segment: str) -> tuple[list[str], str]:
     """The letters a segment begins with, of every part where it has parts, and the explanation after them."""
-    found = _P.parts.match(segment)  # （1）A （2）CD
-    if found:
-        parts, rest = _P.part.findall(found[0]), segment[found.end() :].lstrip(" \t\n")
+    match = _P.parts.match(segment)  # （1）A （2）CD
+    if match:
+        parts, rest = _P.part.findall(match[0]), segment[match.end() :].lstrip(" \t\n")
     else:
         letters, rest = leading_letters(segment)
         parts = [letters] if letters else []
@@ -104,7 +105,7 @@ def split_fields(text: str) -> Fields:
             answers.extend(first)
             explanations.append(rest)
     explanation = "\n".join(part for part in map(join_lines, explanations) if part)
-    breaks = [found.start() for found in re.finditer("\n", text)]
+    breaks = [match.start() for match in re.finditer("\n", text)]
     places = ((mark[0].strip(), bisect_left(breaks, mark.end()), _answers(mark)) for mark in marks)
     opened = tuple(starmap(MarkerPlace, places))
     return Fields(head, tuple(answers), tuple(texts), explanation or None, verdict, opened)
@@ -135,20 +136,20 @@ def _letters_first(mark: re.Match[str], segment: str) -> tuple[list[str], str]:
     """Return the letters that 答案解析 gives before it explains, if any, and the explanation."""
     named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
     stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
-    found = re.match(rf"\s*([A-K]{{1,11}})\s*[{stop}]\s*", segment)
-    return ([found[1]], segment[found.end() :]) if found else ([], segment)
+    match = re.match(rf"\s*({LABEL}{{1,11}})\s*[{stop}]\s*", segment)
+    return ([match[1]], segment[match.end() :]) if match else ([], segment)
 
 
 def leading_letters(segment: str) -> tuple[str | None, str]:
     """The letters a segment begins with, without separators, and what follows them."""
-    found = None if is_coded(segment) else _P.letters.match(segment)
-    if not found:
+    match = None if is_coded(segment) else _P.letters.match(segment)
+    if not match:
         return None, segment
-    apart = re.split(r"[\s、,，;；和及|]+", found[1])
-    if apart != sorted(set(apart)):  # C B D: the first is the answer, the rest is not its own
-        return apart[0].upper(), segment[found.start(1) + len(apart[0]) :].lstrip(" \t、,，;；")
-    rest = segment[found.end() :].lstrip(" \t。．.，,；;、:：\n")
-    return "".join(re.findall(r"[A-K]", found[1].upper())), rest
+    apart = re.split(r"[\s、,，;；和及|]+", match[1])
+    if not ascend(apart):  # C B D: the first is the answer, the rest is not its own
+        return apart[0].upper(), segment[match.start(1) + len(apart[0]) :].lstrip(" \t、,，;；")
+    rest = segment[match.end() :].lstrip(" \t。．.，,；;、:：\n")
+    return "".join(labels_in(match[1].upper())), rest
 
 
 def is_coded(segment: str) -> bool:
@@ -158,16 +159,16 @@ def is_coded(segment: str) -> bool:
 
 def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
     """A head without the letters alone on its last line, and these; one is enough if ``single``, unlike 青霉素 / G."""
-    found = _P.letter_line.search(head)
-    if not found or list(found[1]) != sorted(set(found[1])) or (len(found[1]) == 1 and not single):
+    match = _P.letter_line.search(head)
+    if not match or not ascend(match[1]) or (len(match[1]) == 1 and not single):
         return head, None
-    return head[: found.start()], found[1]
+    return head[: match.start()], match[1]
 
 
 def letters_inside(text: str) -> str:
     """The letters in the only bracket of a text that holds any, as in papers with answers in their stems."""
-    found = _P.inside.findall(text)
-    return "".join(re.findall("[A-K]", found[0])) if len(found) == 1 else ""
+    brackets = _P.inside.findall(text)
+    return "".join(labels_in(brackets[0])) if len(brackets) == 1 else ""
 
 
 def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[str, str | None]:
@@ -176,28 +177,28 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
     ``anywhere``: the paper's blanks stand inside stems too, 以（C）为中心.
     """
     inside = list((_P.inside if anywhere else _P.padded).finditer(stem))
-    found = _P.at_end.search(stem) or (inside[0] if len(inside) == 1 else None)  # 首选的是（ B ）
-    if found is None:
+    blank = _P.at_end.search(stem) or (inside[0] if len(inside) == 1 else None)  # 首选的是（ B ）
+    if blank is None:
         return stem, None
-    printed = next(group for group in found.groups() if group)
-    letters = re.findall(r"[A-K]", printed.upper())
-    if not set(letters) <= set(labels) or letters != sorted(set(letters)):
+    printed = next(group for group in blank.groups() if group)
+    letters = labels_in(printed.upper())
+    if not set(letters) <= set(labels) or not ascend(letters):
         return stem, None
-    return f"{stem[: found.start()]}（ ）{stem[found.end() :]}", "".join(letters)
+    return f"{stem[: blank.start()]}（ ）{stem[blank.end() :]}", "".join(letters)
 
 
 def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> str | None:
     """The letter of the option whose text an answer repeats, if there is exactly one."""
     for text in answer_texts:
-        said = unpunctuated(text)
-        if re.fullmatch(r"[A-K]{1,11}", said):
+        answer = unpunctuated(text)
+        if are_labels(answer):
             continue
         # 答案：青霉素, 答案：B 青霉素
         texts = [(label, unpunctuated(option)) for label, option in options]
-        hits = [label for label, option in texts if option and said in (option, f"{label}{option}")]
+        hits = [label for label, option in texts if option and answer in (option, f"{label}{option}")]
         # 答案：B超 with other text behind it is no letter B
         latin = [(label, unpunctuated(option)) for label, option in options if _P.latin_first.match(option)]
-        hits = hits or [label for label, option in latin if said.startswith(option)]  # B超检查
+        hits = hits or [label for label, option in latin if answer.startswith(option)]  # B超检查
         if len(hits) == 1:
             return hits[0]
         named = [
@@ -213,9 +214,9 @@ def without_text(
 ) -> str | None:
     """The explanation without the option's text that an answer repeats; its first letter may be read as a label."""
     known = {unpunctuated(text) for _, text in options}
-    said = tuple(text for text in map(unpunctuated, answer_texts) if text in known or text[1:] in known)
+    answers = tuple(text for text in map(unpunctuated, answer_texts) if text in known or text[1:] in known)
     lines = (explanation or "").split("\n")
-    return "\n".join(line for line in lines if not any(text.endswith(unpunctuated(line)) for text in said)) or None
+    return "\n".join(line for line in lines if not any(text.endswith(unpunctuated(line)) for text in answers)) or None
 
 
 def repeats_answer(explanation: str, answer: str, options: Sequence[tuple[str, str]]) -> bool:
@@ -228,6 +229,6 @@ def concluded_answer(explanation: str | None) -> str | None:
     """The letters an explanation concludes with, as in …，故选C or 故选：C。; None where two differ."""
     if not explanation or not any(word in explanation for word in ("选", "選", "答案")):  # as one of them says it
         return None
-    said = (re.findall("[A-K]", found[1]) for found in _P.concludes.finditer(explanation))
-    letters = {"".join(sorted(set(found))) for found in said}
+    conclusions = (labels_in(match[1]) for match in _P.concludes.finditer(explanation))
+    letters = {"".join(sorted(set(conclusion))) for conclusion in conclusions}
     return letters.pop() if len(letters) == 1 else None

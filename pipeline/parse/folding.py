@@ -46,7 +46,7 @@ def fold(text: str) -> str:
 
 def structural(text: str) -> str:
     """Return a text as numbers, ranges and keys are read from it, of the same length: l0. is 10., 1‑5 is 1-5."""
-    return _P.confused.sub(lambda found: found[0].translate(_DIGITS), text.translate(_SIGNS))
+    return _P.confused.sub(lambda match: match[0].translate(_DIGITS), text.translate(_SIGNS))
 
 
 def spaceless(text: str) -> str:
@@ -82,7 +82,7 @@ def without_digits(text: str) -> str:
 def join_lines(text: str) -> str:
     """One paragraph from lines: no space between Chinese characters, one between words, lists keep their lines."""
     lines = [bare for line in text.split("\n") if (bare := line.strip())]
-    whole = "".join([*lines[:1], *(_joint(one, other) + other for one, other in pairwise(lines))])
+    whole = "".join([*lines[:1], *(_joint(before, after) + after for before, after in pairwise(lines))])
     return "\n".join(_P.spaces.sub(" ", line).strip() for line in whole.split("\n"))
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.folding import CJK, structural
+from build_dataset.pipeline.parse.labels import labels_in
 from build_dataset.pipeline.patterns import Patterns, is_latin
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, SHARING, QuestionType
 
@@ -83,7 +84,7 @@ def number_candidate(line: int, text: str) -> NumberCandidate | None:
     mark = _mark(line, structural(text[start:]))
     if mark is None or not before:
         return mark
-    letters = re.sub(r"[^A-K]", "", (given[1] or given[2] or "") if given else "")
+    letters = "".join(labels_in((given[1] or given[2] or "") if given else ""))
     return mark._replace(end=mark.end + start, given=letters or None)
 
 
@@ -95,13 +96,13 @@ def _mark(line: int, text: str) -> NumberCandidate | None:
     if not first.isdigit() and first not in "第试試问問题題【[〔(（QqNnCcIi单單多判":
         return None
     for style, weight, most, form in _FORMS:
-        found = form.match(text)
-        value = int(found[1]) if found else 0
-        last = int(found[2]) if found and most else value
+        match = form.match(text)
+        value = int(match[1]) if match else 0
+        last = int(match[2]) if match and most else value
         known = value < last <= value + most if most else 0 < value < 5000  # 18~21 names four, 1~100 none
-        if found and known:
+        if match and known:
             likely = weight if most or value < 1000 else weight / 2  # a year, as 1992. is
-            return NumberCandidate(line, value, style, found.end(), likely, last)
+            return NumberCandidate(line, value, style, match.end(), likely, last)
     return None
 
 
@@ -110,7 +111,7 @@ def split_heads(text: str) -> list[str]:
     section = _P.glued_section.search(text) if "题" in text or "題" in text else None
     cuts = [section.start()] if section else []  # …手术二、X型题
     if re.search("共用|共享|公用", text):
-        cuts += [found.start() for found in _P.glued_group.finditer(structural(text))]
+        cuts += [match.start() for match in _P.glued_group.finditer(structural(text))]
     edges = [0, *sorted(cuts), len(text)]
     return [text[start:end].strip(" ") for start, end in pairwise(edges)]
 
@@ -118,10 +119,10 @@ def split_heads(text: str) -> list[str]:
 def is_section_head(text: str) -> bool:
     """Return whether a line opens a section."""
     bare = text.strip()
-    told = len(bare) <= 24 or re.search(
+    short = len(bare) <= 24 or re.search(
         r"^(?:Part|Section|Module|Chapter|Unit|Topic)\b.{0,60}$|[题題]|共\s*\d+", bare, re.I
     )
-    return bool(told) and any(form.match(bare) for form in _SECTIONS)
+    return bool(short) and any(form.match(bare) for form in _SECTIONS)
 
 
 def is_heading(text: str, *, called: bool = False) -> bool:
@@ -146,10 +147,10 @@ def numeral_value(text: str) -> int | None:
     """The number of a head such as 二、, （三） or 试题四; None without one."""
     digit = f"[{CHINESE[:9]}]"  # 十二十 and 三五 are none
     number = rf"(?:({digit}?)十({digit}?)|({digit}))"
-    found = re.match(rf"\s*(?:[试試][题題]|[(（])?\s*{number}\s*(?:[)）、.．,，(（]|$)", text)
-    if not found:
+    match = re.match(rf"\s*(?:[试試][题題]|[(（])?\s*{number}\s*(?:[)）、.．,，(（]|$)", text)
+    if not match:
         return None
-    tens, ones, alone = ((CHINESE.index(part) + 1 if part else None) for part in found.groups())
+    tens, ones, alone = ((CHINESE.index(part) + 1 if part else None) for part in match.groups())
     return alone or 10 * (tens or 1) + (ones or 0)
 
 
@@ -175,19 +176,19 @@ class GroupHead(NamedTuple):
     end: int  # the place at which the rest of the line begins
 
 
-def _group_span(found: re.Match[str] | None) -> tuple[int, int] | None:
+def _group_span(span: re.Match[str] | None) -> tuple[int, int] | None:
     """Return the first and the last number that a head names, if these may be of one group."""
-    first, last = (int(number) for number in found.groups() if number) if found else (0, 0)
+    first, last = (int(number) for number in span.groups() if number) if span else (0, 0)
     return (first, last) if first < last <= first + 30 else None
 
 
 def group_head(text: str) -> GroupHead | None:
     """The head of shared text that a line is, if it is one."""
     text = structural(text)
-    found = next((found for form in _GROUPS if (found := form.match(text))), None)
-    named = _group_span(found)
-    if found and named:
-        closing = re.compile(r"[^。:：)）】\]]*[)）】\]]?\s*[。:：]?").match(text, found.end())
+    span = next((span for form in _GROUPS if (span := form.match(text))), None)
+    named = _group_span(span)
+    if span and named:
+        closing = re.compile(r"[^。:：)）】\]]*[)）】\]]?\s*[。:：]?").match(text, span.end())
         end = closing.end() if closing else len(text)
         return GroupHead(*named, _about_options(text[:end]), end)
     if case := _P.case.match(text):
@@ -200,23 +201,23 @@ def group_head(text: str) -> GroupHead | None:
 
 def case_end(text: str) -> tuple[int, int, int] | None:
     """The questions a case names at its end, and where its words for that begin; None where it names none."""
-    found = _P.asks_for.search(structural(text))
-    named = _group_span(found)
-    return (*named, found.start()) if found and named else None
+    match = _P.asks_for.search(structural(text))
+    named = _group_span(match)
+    return (*named, match.start()) if match and named else None
 
 
 def opens_case(text: str, *, named: bool) -> int | None:
     """Return the place at which a line opens a case, by a word (情況：) or, unless ``named``, without (一位60歲…)."""
-    if found := _P.opens_case.match(text):
-        return found.end()
+    if match := _P.opens_case.match(text):
+        return match.end()
     return 0 if not named and _P.tells.match(text) else None
 
 
 def counted_questions(text: str) -> int:
     """Return how many of the next questions a line says its case is for: applies to the next 2 items; 0 without."""
-    found = _P.next_items.search(text)
-    told = found["count"].lower() if found else "0"
-    return int(told) if told.isdecimal() else 2 + ["two", "three", "four", "five"].index(told)
+    match = _P.next_items.search(text)
+    count = match["count"].lower() if match else "0"
+    return int(count) if count.isdecimal() else 2 + ["two", "three", "four", "five"].index(count)
 
 
 def span_head(text: str) -> GroupHead | None:
@@ -252,14 +253,14 @@ def announcement(head: str) -> Announcement:
     return Announcement(kind, _number(_P.count.search(head)), (first, last) if first < last else None)
 
 
-def _number(found: re.Match[str] | None) -> int | None:
-    return int(found[1] or found[2]) if found else None
+def _number(match: re.Match[str] | None) -> int | None:
+    return int(match[1] or match[2]) if match else None
 
 
 def _kind(head: str) -> str | None:
     """The kind that is named first: instructions may name others (多选不得分)."""
-    found = [(match.start(), kind) for kind, form in _ANNOUNCED.items() if (match := form.search(head))]
-    return min(found, key=lambda one: one[0])[1] if found else None
+    kinds = [(match.start(), kind) for kind, form in _ANNOUNCED.items() if (match := form.search(head))]
+    return min(kinds, key=lambda kind: kind[0])[1] if kinds else None
 
 
 def tells_of_patient(line: str) -> bool:

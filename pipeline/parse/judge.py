@@ -34,9 +34,9 @@ def check_gates(paper: ParsedPaper) -> None:
 
 def find_gaps(paper: ParsedPaper) -> list[Gap]:
     """Numbers missing from sections that have questions with options, and those after the last that a key answers."""
-    found: list[Gap] = []
+    gaps: list[Gap] = []
     of_section = group_values((draft.section, draft) for draft in paper.items)
-    sections = [one for one in sorted(of_section) if any(draft.options for draft in of_section[one])]
+    sections = [section for section in sorted(of_section) if any(draft.options for draft in of_section[section])]
     for section in sections:
         members = of_section[section]
         if not (numbers := {draft.number for draft in members if draft.number is not None}):
@@ -50,8 +50,8 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
             end, why = stated, f"the paper announces {stated}"
         while (section, end + 1) in paper.unmatched:  # 1 … 18, and 19.A 20.C in the key
             end, why = end + 1, "its key answers it"
-        found.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
-    return found
+        gaps.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
+    return gaps
 
 
 def _resumed(members: Sequence[Draft], above: int) -> int | None:
@@ -59,9 +59,9 @@ def _resumed(members: Sequence[Draft], above: int) -> int | None:
 
     After 396 an author typed 2 … 45, then 441: the 44 items between are those from 397 to 440, and nothing is missing.
     """
-    for place, (one, other) in enumerate(pairwise(draft.number or 0 for draft in members), 1):
-        if other > one + 1 and other == above + place + 1:
-            return other
+    for place, (before, after) in enumerate(pairwise(draft.number or 0 for draft in members), 1):
+        if after > before + 1 and after == above + place + 1:
+            return after
     return None
 
 
@@ -105,11 +105,11 @@ def unread_questions(paper: ParsedPaper) -> Iterable[Mismatch]:
     """
     cover = _texts(paper.outline.preamble)
     example = any(map(_P.example.search, cover))
-    yield from _look(cover, "before the first question", options=not example)
+    yield from _unread_in(cover, "before the first question", options=not example)
     for block in paper.outline.blocks:
         if not block.is_key and announcement(block.text).kind not in {*SHARED_OPTIONS, "K"}:
-            yield from _look(block.heads[1:], f"under {block.name[:20]}", options=True)
-    yield from _look(_texts(paper.outline.after_keys), "after the key", options=False)
+            yield from _unread_in(block.heads[1:], f"under {block.name[:20]}", options=True)
+    yield from _unread_in(_texts(paper.outline.after_keys), "after the key", options=False)
     lost = {id(piece) for piece in left_over(paper)["group_without_items"]}
     for group in paper.outline.groups:  # (6-7题共用备选答案) whose questions begin with no number
         if group.head.last is not None and group.pieces and all(id(piece) in lost for piece in group.pieces):
@@ -120,12 +120,12 @@ def _texts(pieces: Iterable[ParsedLine]) -> list[str]:
     return [piece.text for piece in pieces if piece.kind not in REGIONS]
 
 
-def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
+def _unread_in(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
     numbered = (text for text in texts if number_candidate(0, text) and not INSTRUCTION.search(text))
     asked = [*filter(_P.asks.search, numbered)]  # 3. 首选的是（ ）
     run = find_run("\n".join(texts)) if options else None
     labels = run is not None and len(run.options) > 2 and run.strength >= _LABELLED
     if asked or labels:
         line = asked[0] if asked else next((text for text in texts if text.strip()), "")
-        told = f"what looks like a question stands {where} and was not read"
-        yield "text_left_over", line.strip()[:40], told
+        detail = f"what looks like a question stands {where} and was not read"
+        yield "text_left_over", line.strip()[:40], detail

@@ -10,12 +10,13 @@ from typing import NamedTuple
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
 from build_dataset.pipeline.parse.folding import READ, structural
+from build_dataset.pipeline.parse.labels import LABEL, ascend, labels_in
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OPTION_LINE
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-FAR = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
+MAX_STEP = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
 EXPLAINED_WITHIN = 12  # number of lines under the head of a key within which its first explanation must come
 ANSWERED_WITHIN = 3  # number of lines under a possible head of a key within which its first answer must come
 HEAD_LENGTH = 60  # number of characters after a head within which answers on the same line must begin
@@ -49,9 +50,9 @@ def line_pairs(text: str) -> tuple[KeyPair, ...]:
     """
     bare = structural(text.strip().lstrip("、，,；;"))  # 、1.A; l.A
     pairs = _pairs(bare)
-    if any(abs(after.number - before.number) >= FAR for before, after in pairwise(pairs)):
+    if any(abs(after.number - before.number) >= MAX_STEP for before, after in pairwise(pairs)):
         return ()
-    if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not re.search(r"[A-K]", bare):  # 1.a 2.b 3.c
+    if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not labels_in(bare):  # 1.a 2.b 3.c
         pairs = _pairs(bare.upper())
         if len(pairs) < 3 or not _contiguous([pair.number for pair in pairs]):
             return ()
@@ -66,21 +67,21 @@ def _pairs(bare: str) -> list[KeyPair]:
     pairs: list[KeyPair] = []
     position = 0
     while position < len(bare):
-        found = _P.range.match(bare, position)  # 1-5 ABCDE
-        if found:
-            if (spread := _spread(int(found[1]), int(found[2]), found[3])) is None:
+        match = _P.range.match(bare, position)  # 1-5 ABCDE
+        if match:
+            if (spread := _spread(int(match[1]), int(match[2]), match[3])) is None:
                 return []
             pairs.extend(spread)
         else:
-            found = _P.pair.match(bare, position)  # 3.C
-            unsure = found and _P.open_answer.fullmatch(found[2])  # 5.（见注）
-            letters = re.findall(r"[A-K]", found[2]) if found else []
+            match = _P.pair.match(bare, position)  # 3.C
+            unsure = match and _P.open_answer.fullmatch(match[2])  # 5.（见注）
+            letters = labels_in(match[2]) if match else []
             # Letters apart are one answer in order: A C D is, C B D answers several questions.
-            one = found and (len(letters) == len(found[2]) or letters == sorted(set(letters)))
-            if not found or not (unsure or one):
+            one_answer = match and (len(letters) == len(match[2]) or ascend(letters))
+            if not match or not (unsure or one_answer):
                 return []
-            pairs.append(KeyPair(int(found[1]), "#" if unsure else found[2]))
-        position = found.end()
+            pairs.append(KeyPair(int(match[1]), "#" if unsure else match[2]))
+        position = match.end()
     return pairs
 
 
@@ -91,7 +92,7 @@ def _contiguous(numbers: Sequence[int]) -> bool:
 def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
     """Letters of a range, one question each: ``ABCDE`` or ``AB C BD``; None if their number differs."""
     count = last - first + 1
-    groups = re.findall(r"[A-K]+", letters)
+    groups = re.findall(rf"{LABEL}+", letters)
     if len(groups) != count:
         groups = list("".join(groups))  # 1-5 AB CDE
     if len(groups) != count or count < 1:
@@ -101,9 +102,9 @@ def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
 
 def _letter_row(text: str) -> tuple[KeyPair, ...]:
     """Return the answers of a row ``6 A C B D A``; the rows beside it say whether it is one."""
-    found = _P.row.match(text)
-    letters = found[2].split() if found else []
-    return tuple(KeyPair(int(found[1]) + at, letter) for at, letter in enumerate(letters) if found)
+    match = _P.row.match(text)
+    letters = match[2].split() if match else []
+    return tuple(KeyPair(int(match[1]) + at, letter) for at, letter in enumerate(letters) if match)
 
 
 def grid(texts: Sequence[str], start: int = 0) -> KeyLine | None:
@@ -118,7 +119,7 @@ def grid(texts: Sequence[str], start: int = 0) -> KeyLine | None:
     if upper is None or lower is None:
         return None
     numbers = _numbers(upper[0]) if upper[1] else [int(number) for number in re.findall(r"\d+", upper[0])]
-    cells = re.findall(r"[A-K]+|[#*]", lower[0].replace("井", "#"))
+    cells = re.findall(rf"{LABEL}+|[#*]", lower[0].replace("井", "#"))
     if len(cells) == 1 and len(numbers) > 1 and len(cells[0]) == len(numbers):  # ABCD in one cell
         cells = list(cells[0])
     if not (upper[1] and lower[1]) and (len(numbers) < 3 or len(cells) != len(numbers)):
@@ -150,12 +151,12 @@ def _row(
     if start >= len(texts):
         return None
     named = label.match(texts[start])
-    found = cells.match(texts[start], named.end() if named else 0)
-    if not found or not (named or found[1].strip()):
+    match = cells.match(texts[start], named.end() if named else 0)
+    if not match or not (named or match[1].strip()):
         return None
     end = start + 1
-    if not named or found[1].strip():
-        return found[1], named is not None, end
+    if not named or match[1].strip():
+        return match[1], named is not None, end
     parts: list[str] = []
     while end < len(texts) and texts[end].strip() and cells.match(texts[end]):
         parts.append(texts[end])
@@ -165,13 +166,13 @@ def _row(
 
 def split_answer_lines(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return pieces in which lines of answers hold nothing else: their head goes (参考答案：1-5 ABCDE, 多选：1.ABC)."""
-    found: list[ParsedLine] = []
+    split: list[ParsedLine] = []
     for piece in pieces:
         cut = _head_end(piece.text) or 0
         if cut:
-            found.append(replace(piece, text=piece.text[:cut].rstrip()))
-        found.append(replace(piece, text=piece.text[cut:], centred=piece.centred and not cut))
-    return found
+            split.append(replace(piece, text=piece.text[:cut].rstrip()))
+        split.append(replace(piece, text=piece.text[cut:], centred=piece.centred and not cut))
+    return split
 
 
 def _head_end(text: str) -> int | None:
@@ -187,15 +188,15 @@ def _head_end(text: str) -> int | None:
 
 def key_heads(pieces: Sequence[ParsedLine]) -> frozenset[int]:
     """The lines that open a key: by their words, or by what stands under them where the words alone may deceive."""
-    found = set[int]()
+    lines = set[int]()
     for index, piece in enumerate(pieces):
         below = [piece.text for piece in pieces[index + 1 : index + 1 + ANSWERED_WITHIN]]
         may_be = heads.may_be_key_head(piece.text) and any(
             line_pairs(text) or _P.entry.match(structural(text)) or grid(below, at) for at, text in enumerate(below)
         )
         if (may_be or heads.is_key_head(piece.text)) and not _marks_one_answer(pieces, index):
-            found.add(index)
-    return frozenset(found)
+            lines.add(index)
+    return frozenset(lines)
 
 
 def _marks_one_answer(pieces: Sequence[ParsedLine], head: int) -> bool:
@@ -203,8 +204,8 @@ def _marks_one_answer(pieces: Sequence[ParsedLine], head: int) -> bool:
     below = [piece.text for piece in pieces[head + 1 : head + 3]]
     if below and split_fields(below[0]).answers and not _P.entry.match(below[0]):  # Answer / Correct answer: D
         return True
-    own = [_P.own.fullmatch(text) is not None for text in below]
-    return own[:1] == [True] and (not any(own[1:]) or below[0].lstrip()[0] in "问問")
+    answers = [_P.own.fullmatch(text) is not None for text in below]
+    return answers[:1] == [True] and (not any(answers[1:]) or below[0].lstrip()[0] in "问問")
 
 
 def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[int, KeyLine | None]:
@@ -215,8 +216,8 @@ def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[i
     for index, text in enumerate(texts):
         if index in lines or not text.strip():
             continue
-        if found := grid(texts, index):
-            lines |= dict.fromkeys(range(index, index + found.lines)) | {index: found}
+        if answer_grid := grid(texts, index):
+            lines |= dict.fromkeys(range(index, index + answer_grid.lines)) | {index: answer_grid}
             continue
         pairs = _row_of(texts, index, lines) or line_pairs(text)
         if len(pairs) > 1 or (pairs and (armed or _column(texts, index))):
@@ -242,8 +243,8 @@ def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None
     row = _letter_row(texts[index])
     below = _letter_row(texts[index + 1]) if row and index + 1 < len(texts) else ()
     above = _letter_row(texts[index - 1]) if row and lines.get(index - 1) else ()
-    beside = [(one, other) for one, other in ((row, below), (above, row)) if one and other]
-    return row if any(one[-1].number + 1 == other[0].number for one, other in beside) else ()
+    beside = [(upper, lower) for upper, lower in ((row, below), (above, row)) if upper and lower]
+    return row if any(upper[-1].number + 1 == lower[0].number for upper, lower in beside) else ()
 
 
 def _empty_short_rows(pieces: Sequence[ParsedLine], lines: Mapping[int, KeyLine | None]) -> None:
@@ -260,17 +261,17 @@ def _explained(pieces: Sequence[ParsedLine], head: int) -> bool:
 
     Marked ones follow the answers; unmarked ones stand between an answer and that to the next number.
     """
-    last, told = None, False
+    last, explained = None, False
     for piece in pieces[head + 1 : head + EXPLAINED_WITHIN]:
         pairs, is_head = line_pairs(piece.text), heads.is_section_head(piece.text)
-        if not told and opens_explanation(piece.text):
+        if not explained and opens_explanation(piece.text):
             return True
         if len(pairs) == 1:
-            if told:
+            if explained:
                 return pairs[0].number == (last or 0) + 1
             last = pairs[0].number
         elif pairs or not (last or is_head) or OPTION_LINE.match(piece.text) or heads.group_head(piece.text):
             return False
         elif not is_head:
-            told = True
+            explained = True
     return False

@@ -12,6 +12,7 @@ from build_dataset.pipeline.parse.fields import by_text
 from build_dataset.pipeline.parse.folding import spaceless
 from build_dataset.pipeline.parse.heads import announcement, numeral_value
 from build_dataset.pipeline.parse.keylines import KeyLine
+from build_dataset.pipeline.parse.labels import LABEL, LABELS
 from build_dataset.pipeline.parse.outline import Outline
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Part
@@ -34,20 +35,20 @@ class AppealNote(NamedTuple):
 
 def corrections(text: str) -> list[AppealNote]:
     """The corrections in a note such as 第43題答A、C給分."""
-    found: list[AppealNote] = []
+    notes: list[AppealNote] = []
     for clause in _P.clause.finditer(_P.bracketed.sub(r"\1", spaceless(text))):
         numbers = tuple(int(number) for number in re.findall(r"\d+", clause["named"]))
         note, verdict = clause[0].strip("，,"), clause["verdict"]
         stated = _P.accepted.search(verdict) or _P.changed.search(verdict)
         read = bool(stated or _P.everybody.search(verdict))
         if read or _P.about_marks.search(verdict):
-            letters = tuple(re.findall(r"[A-K]+", stated[1])) if stated else ()
-            found.append(AppealNote(numbers, letters, note, unread=not read))
-    known = {number for one in found for number in one.numbers}
+            letters = tuple(re.findall(rf"{LABEL}+", stated[1])) if stated else ()
+            notes.append(AppealNote(numbers, letters, note, unread=not read))
+    known = {number for note in notes for number in note.numbers}
     for line in _P.erratum.finditer(text):
-        numbers = tuple(one for one in map(int, re.findall(r"\d{1,3}", line[0])) if one not in known)
-        found += [AppealNote(numbers, (), line[0].strip(), unread=True)] if numbers else []
-    return found
+        numbers = tuple(number for number in map(int, re.findall(r"\d{1,3}", line[0])) if number not in known)
+        notes += [AppealNote(numbers, (), line[0].strip(), unread=True)] if numbers else []
+    return notes
 
 
 @dataclass(slots=True)
@@ -131,7 +132,7 @@ def _add_line(key: Key, line: KeyLine, section: int) -> None:
     for pair in line.pairs:
         if pair.letters in NOTED:  # 5.#
             last.noted.add(pair.number)
-        letters = pair.letters if pair.letters[0] in "ABCDEFGHIJK" else None
+        letters = pair.letters if pair.letters[0] in LABELS else None
         last.add(pair.number, letters).head = line.head
     if unanswered := line.span[len(line.pairs) :]:
         last.short |= {pair.number: unanswered for pair in line.pairs}
@@ -164,8 +165,8 @@ def apply_entries(key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], 
     heads = Counter(run.head for run in key.runs if run.head)
     places = _places(key.runs, {section: titles.get(section, 0) for section in sorted(by_section)})
     for run in key.runs:
-        told = places.get(run.title)  # 第二套答案
-        targets = _targets(run, by_section, waiting[run.rule], heads) if told is None else told
+        stated = places.get(run.title)  # 第二套答案
+        targets = _targets(run, by_section, waiting[run.rule], heads) if stated is None else stated
         span = announcement(run.title).span
         if span and run.entries.keys().isdisjoint(range(span[0], span[1] + 1)):
             targets = []  # 答案（11～20题） over 1.A 2.B: nobody knows from which number it counts
@@ -207,11 +208,11 @@ def _places(runs: Sequence[KeyRun], sections: Mapping[int, int]) -> dict[str, li
 
 def counted_place(title: str) -> int:
     """Return the number by which a title counts its paper, from 1; 0 without one."""
-    found = _P.counts_papers.search(title)
-    told = next(filter(None, found.groups()), "") if found else ""
-    if told.isdecimal():
-        return int(told)
-    return ord(told) - ord("A") + 1 if told.isascii() and told else numeral_value(told) or 0
+    match = _P.counts_papers.search(title)
+    place = next(filter(None, match.groups()), "") if match else ""
+    if place.isdecimal():
+        return int(place)
+    return ord(place) - ord("A") + 1 if place.isascii() and place else numeral_value(place) or 0
 
 
 def _targets(run: KeyRun, by_section: Sections, pending: list[int], heads: Counter[str]) -> list[int]:
@@ -241,7 +242,7 @@ def _targets(run: KeyRun, by_section: Sections, pending: list[int], heads: Count
         fitting = asks or fitting  # letters answer items with options
     before = [section for section in fitting if section <= run.after_section] or fitting
     shared = {section: len(numbers & by_section[section].keys()) for section in before}
-    best = max(before, key=lambda one: (shared[one] / len(numbers | by_section[one].keys()), -one))
+    best = max(before, key=lambda section: (shared[section] / len(numbers | by_section[section].keys()), -section))
     return [best] if shared[best] else []
 
 
@@ -263,7 +264,7 @@ def _apply_run(run: KeyRun, sections: Sections, *, replace: bool) -> Unmatched:
             unmatched.append((max(sections), number))
             continue
         short = run.short.get(number, ())
-        lacking = [each for each in short if _has_options(one.get(each, ()) for one in sections.values())]
+        lacking = [number for number in short if _has_options(section.get(number, ()) for section in sections.values())]
         for index, draft in enumerate(drafts):
             draft.key_head = entry.head
             letters = entry.letters
@@ -283,13 +284,13 @@ def _apply_run(run: KeyRun, sections: Sections, *, replace: bool) -> Unmatched:
     return unmatched
 
 
-def _apply_entry(draft: Draft, letters: str | None, told: str | None, run: KeyRun, *, replace: bool) -> None:
-    if told and draft.explanation is None:
-        draft.explanation = told
+def _apply_entry(draft: Draft, letters: str | None, explanation: str | None, run: KeyRun, *, replace: bool) -> None:
+    if explanation and draft.explanation is None:
+        draft.explanation = explanation
         draft.add_trace(Part.EXPLANATION, run.rule, run.source)
     draft.answered = True
-    if letters is None and told:  # 3. 青霉素。首选……
-        letters = by_text((told,), draft.options)
+    if letters is None and explanation:  # 3. 青霉素。首选……
+        letters = by_text((explanation,), draft.options)
     if letters is None or not draft.options:
         return
     if draft.answer and sorted(draft.answer) != sorted(letters) and not replace:

@@ -7,9 +7,10 @@ from itertools import pairwise
 from build_dataset.pipeline.parse.checks import Checks, Judged
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import split_fields
-from build_dataset.pipeline.parse.line_gaps import FAR, LineGaps, white_between
+from build_dataset.pipeline.parse.labels import find_labels, has_label
+from build_dataset.pipeline.parse.line_gaps import MIN_LOST, LineGaps, white_between
 from build_dataset.pipeline.parse.lines import REGIONS, is_complete_line, place_of
-from build_dataset.pipeline.parse.options import find_labels, find_run, has_label
+from build_dataset.pipeline.parse.options import find_run
 from build_dataset.schemas.grouping import group_values
 
 BEFORE_LABEL = 1.5  # the room, in lines, that may stand before the line of an option
@@ -41,7 +42,7 @@ def _room_inside(draft: Draft, judged: Judged) -> Iterable[str]:
 def _beside_lost_number(judged: Judged) -> Findings:
     """Find the question before a number that was not found, and what is shared after it: it may hold its text."""
     lacking = {gap.section for gap in judged.paper.gaps}
-    items = [one for one in judged.paper.items if one.section in lacking and one.number]
+    items = [item for item in judged.paper.items if item.section in lacking and item.number]
     by_number = group_values(((draft.section, draft.number or 0), draft) for draft in items)
     by_group = group_values(((draft.section, draft.group), draft) for draft in items)
     numbers = group_values(sorted(by_number))
@@ -56,7 +57,7 @@ def _beside_lost_number(judged: Judged) -> Findings:
         # The head of 8～9 stands behind number 7.
         opened = {draft.group for draft in grouped if (draft.group_first or 0) <= gap.number} - known
         fresh = [draft for draft in before if id(draft) not in looked]
-        doubtful = [(one, _has_fewer_options(one, fewest) or _may_hold_more(one, judged.gaps)) for one in fresh]
+        doubtful = [(draft, _has_fewer_options(draft, fewest) or _may_hold_more(draft, judged.gaps)) for draft in fresh]
         looked.update(map(id, before))
         shared = (draft for group in opened for draft in by_group[gap.section, group])
         doubtful += [(draft, "what is shared may hold it") for draft in shared]
@@ -68,7 +69,7 @@ def _beside_lost_number(judged: Judged) -> Findings:
 def _fewest_options(items: Iterable[Draft]) -> dict[int, list[int]]:
     """Return the two smallest counts of options in each section."""
     counts = group_values((draft.section, len(draft.options)) for draft in items if draft.options)
-    return {section: sorted(found)[:2] for section, found in counts.items()}
+    return {section: sorted(sizes)[:2] for section, sizes in counts.items()}
 
 
 def _has_fewer_options(draft: Draft, fewest: Mapping[int, Sequence[int]]) -> str | None:
@@ -108,7 +109,7 @@ def _not_closed(draft: Draft, gaps: LineGaps) -> str | None:
     if any(place_of(above) in gaps.breaks for above in draft.pieces[:-1]):
         return "it crosses a column or a page"
     white = [white for pair in pairwise(draft.pieces) if (white := white_between(pair)) is not None]
-    most = min([gaps.usual, *white]) + FAR * gaps.height
+    most = min([gaps.usual, *white]) + MIN_LOST * gaps.height
     return "room stands between its lines" if white and max(white) > most else None
 
 
@@ -127,6 +128,6 @@ def _unchosen_numbers(judged: Judged) -> Findings:
     for piece, number in unchosen:
         at = bisect_right(begins, place_of(piece))  # the item that holds the line
         same = named.get((items[at - 1].run, number), []) if at else []
-        related = [one for group in {draft.group for draft in same if draft.group} for one in groups[group]]
-        for draft in {id(one): one for one in (*holders[place_of(piece)], *same, *related)}.values():
+        related = [draft for group in {draft.group for draft in same if draft.group} for draft in groups[group]]
+        for draft in {id(member): member for member in (*holders[place_of(piece)], *same, *related)}.values():
             yield draft, f"a line begins like number {number}: {piece.text[:20]!r}"

@@ -11,7 +11,7 @@ from build_dataset.pipeline.parse.outline import HEADS
 from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.schemas.grouping import group_values
 
-FAR, USUAL = 0.9, 0.95  # a line may be lost above so many line heights over the usual gap (95 % of gaps)
+MIN_LOST, USUAL = 0.9, 0.95  # a line may be lost above so many line heights over the usual gap (95 % of gaps)
 RAGGED = 0.1
 """Largest share of pages that may end higher, or begin lower, than the others because of lost lines; at least one
 page."""
@@ -35,14 +35,14 @@ class LineGaps:
             return
         self.height = median(heights)
         # a recognised line has a box of another height than the next
-        self.far = FAR * self.height * (2 if any(piece.confidence is not None for piece in pieces) else 1)
-        self.following = {place_of(one): other for one, other in pairwise(pieces)}
-        self.before = {place_of(other): one for one, other in pairwise(pieces)}
+        self.far = MIN_LOST * self.height * (2 if any(piece.confidence is not None for piece in pieces) else 1)
+        self.following = {place_of(before): after for before, after in pairwise(pieces)}
+        self.before = {place_of(after): before for before, after in pairwise(pieces)}
         self.holes: dict[Place, float] = {}  # places of lines after which others were lost, and how many
         # what fills room without being read: lines of pages and sites, and figures with the labels at their edges
         filled = [*paper.running, *(piece for piece in pieces if piece.kind in REGIONS)]
         self.filled = group_values((piece.page, piece.box) for piece in filled if piece.box)
-        self.breaks = {place_of(one) for one, other in pairwise(pieces) if _breaks(one, other)}
+        self.breaks = {place_of(before) for before, after in pairwise(pieces) if _breaks(before, after)}
         entries = (draft.pieces[0] for draft in drafts if draft.entry and draft.pieces)
         # The lines before which pages leave room, and how many lines it may hold.
         self.apart = dict.fromkeys(map(place_of, entries), BEFORE_KEY)
@@ -59,8 +59,8 @@ class LineGaps:
     def inside(self, draft: Draft) -> list[LinePair]:
         """Lines of a draft, or of what it shares, that follow each other; of a case its head is the first."""
         shared = draft.shared_pieces
-        apart = [one for one in shared[:1] if place_of(one) not in self.heads]
-        head = [self.before[place_of(one)] for one in apart if place_of(one) in self.before]
+        apart = [piece for piece in shared[:1] if place_of(piece) not in self.heads]
+        head = [self.before[place_of(piece)] for piece in apart if place_of(piece) in self.before]
         return [*pairwise([*head, *shared]), *pairwise(draft.pieces)]
 
     def after(self, draft: Draft) -> list[LinePair]:
@@ -71,12 +71,12 @@ class LineGaps:
     def _note(self, pairs: Sequence[LinePair]) -> None:
         """Note the pairs with more white between them than nearly all others of their kind."""
         once = {place_of(above): (above, below) for above, below in pairs}  # questions may share lines
-        found = [(white, pair) for pair in once.values() if (white := white_between(pair)) is not None]
-        usual = sorted(white for white, _ in found)
+        gaps = [(white, pair) for pair in once.values() if (white := white_between(pair)) is not None]
+        usual = sorted(white for white, _ in gaps)
         if len(usual) < 2:
             return
         most = max(usual[int(USUAL * (len(usual) - 1))], median(usual)) + self.far
-        for white, (above, below) in found:
+        for white, (above, below) in gaps:
             lines = (white - self.usual) / (self.height + self.usual)  # how many lines would fit
             allowed = self.apart.get(place_of(below), 0.0) if is_complete_line(above, self.edges) else 0.0
             if white > most and lines >= allowed and not self._is_filled(above, below):
@@ -94,9 +94,9 @@ class LineGaps:
         edges = [pair for pair in pairwise(pieces) if _breaks(*pair) and pair[0].box and pair[1].box]
         lowest = group_values((piece.page, piece.box.y1) for piece in pieces if piece.box)
         # columns of a last page may be balanced
-        balanced = [max(lowest[one.page]) if one.page == other.page else inf for one, other in edges]
-        ends = [one.box.y1 for one, _ in edges if one.box]
-        starts = [other.box.y0 for _, other in edges if other.box]
+        balanced = [max(lowest[above.page]) if above.page == below.page else inf for above, below in edges]
+        ends = [above.box.y1 for above, _ in edges if above.box]
+        starts = [below.box.y0 for _, below in edges if below.box]
         backs = (
             [min(_most(ends), low) - end for end, low in zip(ends, balanced, strict=True)],
             [start + _most([-start for start in starts]) for start in starts],

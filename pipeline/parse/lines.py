@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from build_dataset.pipeline.characters import is_traditional, script_of
 from build_dataset.pipeline.parse.folding import fold, width
 from build_dataset.pipeline.parse.heads import split_heads
+from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.running import without_running
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Box, Line, LineKind, Span, UnsureCharacter
@@ -25,9 +26,8 @@ _P = Patterns(__name__)
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 Margins = dict[int, tuple[float, float]]
 WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
-LONG = 120  # characters from which on a line may hold several questions
-LEAST = 2  # least number of numbers that run on for a line to hold several questions
-LETTERS = "ABCDEFGHIJK"
+MIN_GLUED = 120  # characters from which on a line may hold several questions
+MIN_NUMBERS = 2  # least number of numbers that run on for a line to hold several questions
 KEY, TICK = "(正确答案)", " √"  # behind options that a notation calls right, and that have a mark before them
 SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
 
@@ -52,21 +52,21 @@ def parsed_lines(lines: Sequence[Line]) -> list[ParsedLine]:
     """The pieces of a document's lines: running heads and feet left out, texts folded."""
     headings = {(line.page, line.order) for line in lines if line.kind is LineKind.HEADING}
     texts = [line for line in lines if line.kind not in (LineKind.HEADER, LineKind.FOOTER)]
-    as_text = {"kind": LineKind.TEXT}
-    kept = without_running([one.model_copy(update=as_text) if one.kind is LineKind.HEADING else one for one in texts])
+    plain = {"kind": LineKind.TEXT}
+    kept = without_running([line.model_copy(update=plain) if line.kind is LineKind.HEADING else line for line in texts])
     boxes = group_values((line.column, line.box) for line in kept if line.box and line.kind is LineKind.TEXT)
     # The left and the right edge of the text of every column, over all pages.
-    margins = {column: (min(box.x0 for box in own), max(box.x1 for box in own)) for column, own in boxes.items()}
+    margins = {column: (min(box.x0 for box in group), max(box.x1 for box in group)) for column, group in boxes.items()}
     tables = group_values((line.page, line) for line in kept if line.kind is LineKind.TABLE)
-    found: list[ParsedLine] = []
+    pieces: list[ParsedLine] = []
     for line in kept:
         parts = [fold(part) for part in line.text.split("\n")]
         if line.kind not in REGIONS:
             parts = [head for part in parts if part.strip() for head in split_heads(part)]
         centred = _centred(line, margins) or (line.page, line.order) in headings
         cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables[line.page])
-        found.extend(line_part(line, part, centred=centred, in_table=cell) for part in parts)
-    return found
+        pieces.extend(line_part(line, part, centred=centred, in_table=cell) for part in parts)
+    return pieces
 
 
 def line_part(line: Line, text: str, *, centred: bool = False, in_table: bool = False) -> ParsedLine:
@@ -75,9 +75,9 @@ def line_part(line: Line, text: str, *, centred: bool = False, in_table: bool = 
     return ParsedLine(text, *place, line.other, tuple(line.unsure or ()))
 
 
-def line_spans(found: Iterable[ParsedLine]) -> list[Span]:
+def line_spans(pieces: Iterable[ParsedLine]) -> list[Span]:
     """Return the places of lines as runs, page by page."""
-    places = enumerate(sorted({place_of(piece) for piece in found}))
+    places = enumerate(sorted({place_of(piece) for piece in pieces}))
     groups = groupby(places, key=lambda place: (place[1][0], place[1][1] - place[0]))
     runs = [(page, [order for _, (_, order) in group]) for (page, _), group in groups]
     return [Span(page=page, first=orders[0], last=orders[-1]) for page, orders in runs]
@@ -115,7 +115,7 @@ def in_one_script(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     recognised = [piece for piece in pieces if piece.confidence is not None]
     if not recognised or not is_traditional(piece.text for piece in recognised):
         return list(pieces)
-    return [one if one.confidence is None else replace(one, text=_traditional(one.text)) for one in pieces]
+    return [piece if piece.confidence is None else replace(piece, text=_traditional(piece.text)) for piece in pieces]
 
 
 def _traditional(text: str) -> str:
@@ -181,7 +181,7 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
         text = key["entries"]
     elif _P.key_of_sections.match(text):
         text = _P.of_section.sub(r"\n\1\n", text)
-    elif len(text) > LONG and (_P.glued_answer.search(text) or len(_P.glued_blank.findall(text)) >= LEAST):
+    elif len(text) > MIN_GLUED and (_P.glued_answer.search(text) or len(_P.glued_blank.findall(text)) >= MIN_NUMBERS):
         text = _apart(text)
     if "{~" in text or "{=" in text:
         text = _P.embedded.sub(r"\n\g<0>", text)
@@ -191,38 +191,38 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
 def _apart(text: str) -> str:
     """Break a line before its heads and answers, and before the numbers that run on from 1."""
     marks = list(_P.glued_number.finditer(text))
-    first = next((at for at, found in enumerate(marks) if found[1] == "1"), len(marks))
+    first = next((at for at, mark in enumerate(marks) if mark[1] == "1"), len(marks))
     chosen: list[int] = []
-    for found in marks[first:]:
-        if int(found[1]) == len(chosen) + 1:
-            chosen.append(found.start())
-    if len(chosen) < LEAST:
+    for mark in marks[first:]:
+        if int(mark[1]) == len(chosen) + 1:
+            chosen.append(mark.start())
+    if len(chosen) < MIN_NUMBERS:
         return text
     edges = [0, *chosen, len(text)]
     whole = "\n".join(text[start:end] for start, end in pairwise(edges))
     for form in (_P.glued_head, _P.glued_answer, _P.glued_first):
         whole = form.sub(r"\n\g<0>", whole)
     return _P.glued_options.sub(
-        lambda run: "\n".join(map(". ".join, zip(LETTERS, filter(None, run.groups()), strict=False))), whole
+        lambda run: "\n".join(map(". ".join, zip(LABELS, filter(None, run.groups()), strict=False))), whole
     )
 
 
 def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
     """Label options that have a sign instead: {~%100% 甲, {=甲 ~乙}, [x] 甲, [ ] 乙."""
     signed = ((piece, _P.signed.fullmatch(piece.text) if piece.kind not in REGIONS else None) for piece in pieces)
-    for is_signed, found in groupby(signed, key=lambda one: one[1] is not None):
-        run = [*found]
+    for is_signed, group in groupby(signed, key=lambda pair: pair[1] is not None):
+        run = [*group]
         starts = [at for at, (_, sign) in enumerate(run) if sign and sign["open"]] or [0]
         opened = (
             is_signed
-            and len(run) >= LEAST
+            and len(run) >= MIN_NUMBERS
             and (run[0][1] and (run[0][1]["open"] or run[0][1]["box"] or run[0][1]["share"]))
         )
         for at, (piece, sign) in enumerate(run):
-            place = at - max(start for start in starts if start <= at) if opened else len(LETTERS)
-            if sign is None or place >= len(LETTERS):
+            place = at - max(start for start in starts if start <= at) if opened else len(LABELS)
+            if sign is None or place >= len(LABELS):
                 yield piece
                 continue
             right = sign["right"] or (sign["share"] and sign["share"].strip("0.,")[:1] not in ("", "-"))
             mark = KEY if right else TICK if sign["box"] and sign["box"].strip("[ ]☐⬜") else ""
-            yield replace(piece, text=f"{LETTERS[place]}. {sign['text'].strip()}{mark}")
+            yield replace(piece, text=f"{LABELS[place]}. {sign['text'].strip()}{mark}")

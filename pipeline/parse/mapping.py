@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from build_dataset.pipeline.parse import answer_cells as answers
-from build_dataset.pipeline.parse import cell_labels, cells, passages
+from build_dataset.pipeline.parse import cells, passages
 from build_dataset.pipeline.parse import columns as sources
 from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
+from build_dataset.pipeline.parse.labels import LABELS, cut_stem
 from build_dataset.pipeline.parse.table_cells import TableCells
 from build_dataset.schemas.columns import option_groups, option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
@@ -43,7 +44,7 @@ class _Search(TableCells):
         self._option_columns()
         self._find_flags()
         self._complete_options()
-        self.found.own_labels = sources.own_labels(self.rows, self.found.options)
+        self.columns.own_labels = sources.own_labels(self.rows, self.columns.options)
         self._options_named_answers()
         self._settle_stem()
         self._cut_at_commas()
@@ -51,19 +52,19 @@ class _Search(TableCells):
         if self.rows:
             self._by_content()
         self._pictures()
-        self.found.unused = dict.fromkeys(self._free(), "")
+        self.columns.unused = dict.fromkeys(self._free(), "")
         if not self.problems and self.rows:
             self._left_over()
         if self.problems:
-            return Unclear(self.problems[0].reason, "; ".join(one.detail for one in self.problems))
-        return self.found
+            return Unclear(self.problems[0].reason, "; ".join(problem.detail for problem in self.problems))
+        return self.columns
 
     def _declared(self) -> None:
         options = self.declared.options if isinstance(self.declared.options, list) else []
         for role, name in [*self.declared.columns().items(), *(("options", name) for name in options)]:
             if name not in self.names:
-                told = f"{role} = {name!r} is no column of it; there are {self.shown}"
-                self.problems.append(Unclear("unknown_column", told))
+                detail = f"{role} = {name!r} is no column of it; there are {self.shown}"
+                self.problems.append(Unclear("unknown_column", detail))
             elif name not in options:
                 self._take(role, [name], "dataset.toml")
         if options:
@@ -73,8 +74,8 @@ class _Search(TableCells):
         """Take headers that the vocabulary knows; columns without any value are none."""
         by_role = group_values((role, name) for name in self._free() for role in roles_of(name))
         for role, names in by_role.items():
-            order = [plain_header(one) for one in vocabulary()["roles"][role]]
-            if role not in self.found.found_by:
+            order = [plain_header(header) for header in vocabulary()["roles"][role]]
+            if role not in self.columns.found_by:
                 self._take(role, sorted(names, key=lambda name: order.index(plain_header(name))), "name")
         alone = [
             name for name in self._free() if option_of(name) and not isinstance(self._values(name)[0], list | dict)
@@ -84,13 +85,13 @@ class _Search(TableCells):
 
     def _option_columns(self) -> None:
         """Find columns of one option each: opa to ope, 选项A, A B C D, option1, distractor1."""
-        roles = self.found.roles
+        roles = self.columns.roles
         letters = [name for name in roles.get("options", ()) if self._holds_letters(name)]
         if letters and "answer" not in roles:  # Choice: C, beside options in the stem
             self._take("answer", letters, "content")
             roles["options"] = [name for name in roles["options"] if name not in letters]
             roles["options"] or roles.pop("options")
-        if self.found.options or self._share_of_options(self.found.roles.get("options", ())):
+        if self.columns.options or self._share_of_options(self.columns.roles.get("options", ())):
             return
         groups = option_groups(self.names)
         sizes = {
@@ -100,92 +101,91 @@ class _Search(TableCells):
         }
         likely = [word for word, size in sizes.items() if 2 * size > max(sizes.values())]
         if len(likely) > 1:
-            one, other = [", ".join(list(groups[word].values())[:5]) for word in likely[:2]]
-            self._stop(f"the options may be {one}, or {other}", "options", "[…]")
+            first, second = [", ".join(list(groups[word].values())[:5]) for word in likely[:2]]
+            self._stop(f"the options may be {first}, or {second}", "options", "[…]")
         elif likely:
             self._take_options(groups[likely[0]], "name")
             wrong = {plain_header(word) for word in vocabulary()["options"]["wrong"]}
-            self.found.key_is_an_option = likely[0].rstrip("1") in wrong
+            self.columns.key_is_an_option = likely[0].rstrip("1") in wrong
 
     def _find_flags(self) -> None:
         """Find columns that tell of each option whether it is right, and lists of wrong ones beside the key."""
-        if "answer" not in self.found.roles:
-            self.found.flags = sources.flags_beside(self.rows, self._free(), self.found.options)
-        roles = self.found.roles
-        others = self.found.options or self._share_of_options(roles.get("options", ()))
+        if "answer" not in self.columns.roles:
+            self.columns.flags = sources.flags_beside(self.rows, self._free(), self.columns.options)
+        roles = self.columns.roles
+        others = self.columns.options or self._share_of_options(roles.get("options", ()))
         if "answer" in roles and not others and self._share_of_options(roles.get("wrong", ())) >= 0.5:
-            self.found.key_is_an_option = True
-        elif not self.found.key_is_an_option:
+            self.columns.key_is_an_option = True
+        elif not self.columns.key_is_an_option:
             roles.pop("wrong", None)
 
     def _cut_at_commas(self) -> None:
         """Cut options in one cell at commas, where the key of every row is one of the parts."""
-        names = self.found.roles.get("options", ())
+        names = self.columns.roles.get("options", ())
         for mark in ",，、" if names and not self._share_of_options(names) else "":
             cut = [(cells.string(cells.first(row, names)) or "").split(mark) for row in self.rows]
-            told = [cells.text_of(row, self.found.roles.get("answer", ())) or "" for row in self.rows]
-            pairs = [([part.strip() for part in parts], key) for parts, key in zip(cut, told, strict=True)]
+            keys = [cells.text_of(row, self.columns.roles.get("answer", ())) or "" for row in self.rows]
+            pairs = [([part.strip() for part in parts], key) for parts, key in zip(cut, keys, strict=True)]
             if all(parts.count(key) == 1 for parts, key in pairs) and any(len(parts) > 2 for parts in cut):
-                self.found.separator = mark
+                self.columns.separator = mark
                 return
 
     def _complete_options(self) -> None:
         """Take columns of options that no header names, or stop where keys name options that no column holds."""
-        if not self.found.options or self.found.key_is_an_option or self.declared.options:
+        if not self.columns.options or self.columns.key_is_an_option or self.declared.options:
             return
-        answer = self.found.roles.get("answer", [])
-        more = sources.missing_options(self.rows, self.names, self._free(), self.found.options, answer)
+        answer = self.columns.roles.get("answer", [])
+        more = sources.missing_options(self.rows, self.names, self._free(), self.columns.options, answer)
         if isinstance(more, str):
-            self._stop(more, "options", [*self.found.options.values()])  # as they are, where the key is wrong
+            self._stop(more, "options", [*self.columns.options.values()])  # as they are, where the key is wrong
         elif more:
-            self.found.options = dict(sorted({**self.found.options, **more}.items()))
+            self.columns.options = dict(sorted({**self.columns.options, **more}.items()))
 
     def _pictures(self) -> None:
         """Take columns that name pictures of the question: LK0944.jpg."""
-        for name in [*self._free(), *self.found.roles.get("link", ())]:
+        for name in [*self._free(), *self.columns.roles.get("link", ())]:
             of_answer = any(word in name.casefold() for word in vocabulary()["words"]["of_answer"])
             values = self._values(name)
             if not of_answer and all(map(cells.is_picture, values)):
-                self.found.roles.setdefault("image", []).append(name)
-                self.found.found_by.setdefault("image", "content")
-        for name in self.found.roles.get("image", ()):
-            self.found.decoration |= sources.decorating([str(one) for one in self._values(name)], len(self.rows))
+                self.columns.roles.setdefault("image", []).append(name)
+                self.columns.found_by.setdefault("image", "content")
+        for name in self.columns.roles.get("image", ()):
+            self.columns.decoration |= sources.decorating([str(value) for value in self._values(name)], len(self.rows))
 
     def _left_over(self) -> None:
         """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""
         declared = {*self.declared.ignore, *filter(None, [self.declared.shared])}
-        asking = [row for row in self.rows if cells.text_of(row, self.found.roles["stem"])]
-        for name in [one for one in self._free() if one not in declared]:
+        asking = [row for row in self.rows if cells.text_of(row, self.columns.roles["stem"])]
+        for name in [column for column in self._free() if column not in declared]:
             use = self._left_over_of(name, asking)
-            self.found.unused = {one: self.found.unused[one] for one in self._free()}
-            if name in self.found.unused:
-                self.found.unused[name] = use or ""
+            self.columns.unused = {column: self.columns.unused[column] for column in self._free()}
+            if name in self.columns.unused:
+                self.columns.unused[name] = use or ""
 
     def _left_over_of(self, name: str, asking: Sequence[Fields], least: int = passages.SENTENCE) -> passages.Use | None:
         use = passages.use_of(name, asking, self._asked, least)
         if use is passages.Use.UNCLEAR:
-            told = f"{name} holds long texts that stems may rest on"
+            detail = f"{name} holds long texts that stems may rest on"
             how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
-            self.problems.append(Unclear("column_left_over", f"{told}; {how}"))
+            self.problems.append(Unclear("column_left_over", f"{detail}; {how}"))
         elif use is passages.Use.JOINS:
-            self.found.roles.setdefault("shared", []).append(name)
-            self.found.found_by.setdefault("shared", "content")
+            self.columns.roles.setdefault("shared", []).append(name)
+            self.columns.found_by.setdefault("shared", "content")
         return use
 
     def _asked(self, row: Fields) -> passages.Asked:
         """The question of a row, as far as it is known."""
-        roles = self.found.roles
-        options = options_of(row, self.found)
-        key = answers.read_answer(cells.first(row, roles.get("answer", ())), options, self.found.encoding)
+        roles = self.columns.roles
+        options = options_of(row, self.columns)
+        key = answers.read_answer(cells.first(row, roles.get("answer", ())), options, self.columns.encoding)
         stem = cells.text_of(row, roles.get("stem", ())) or ""
-        return passages.Asked(
-            stem, cells.whole_of(row, roles.get("shared", ())) or "", options.pairs, key or options.right or ()
-        )
+        case = cells.whole_of(row, roles.get("shared", ())) or ""
+        return passages.Asked(stem, case, options.pairs, key or options.right or ())
 
     def _options_named_answers(self) -> None:
         """Find options under a name of the key: ``answers: [{"aid": 1, "atext": …}]`` beside ``ra: 3``."""
-        names = self.found.roles.get("answer", [])
-        for name in () if self.found.has_options() else names:
+        names = self.columns.roles.get("answer", [])
+        for name in () if self.columns.has_options() else names:
             values = [cells.unpacked(value) for value in self._values(name)]
             if not all(isinstance(value, list | dict) for value in values):
                 continue
@@ -194,133 +194,133 @@ class _Search(TableCells):
             keyed = len(names) > 1 or all(options.right for options in read)  # or they say it
             if keyed and texts and self._share_of_options([name]) >= 0.5:
                 self._take("options", [name], "content")
-                self.found.roles["answer"] = [other for other in names if other != name]
+                self.columns.roles["answer"] = [column for column in names if column != name]
                 return
 
     def _settle_stem(self) -> None:
         """Settle which of several columns is the stem; look for options in its text where none are elsewhere."""
-        names = self.found.roles.get("stem", [])
+        names = self.columns.roles.get("stem", [])
         if len(names) > 1:
             texts = [name for name in names if self._is_text(name)] or names
-            weak = {plain_header(one) for one in vocabulary()["weak"]["stem"]}
+            weak = {plain_header(header) for header in vocabulary()["weak"]["stem"]}
             strong = [name for name in texts if plain_header(name) not in weak] or texts
             pairs = [[(name, cells.string(row.get(name))) for name in strong] for row in self.rows]
             longest, *others = sorted(strong, key=self._length, reverse=True)
             if plain_header(longest) in weak and all(
-                _LONGER * self._length(one) < self._length(longest) for one in others
+                _LONGER * self._length(column) < self._length(longest) for column in others
             ):
                 strong, pairs = [longest], []  # text, and the topic that it is about
-            said = [{name: text for name, text in row if text} for row in pairs]
-            differ = [row for row in said if len(set(row.values())) > 1]
+            filled = [{name: text for name, text in row if text} for row in pairs]
+            differ = [row for row in filled if len(set(row.values())) > 1]
             if 2 * len(differ) > len(self.rows):
-                (one, text), (other, more), *_ = differ[0].items()
-                example = f"({one} = {text!r:.40}; {other} = {more!r:.40})"
-                self._stop(f"the stem may be {one} or {other} {example}", "stem", one)
+                (first, text), (second, more), *_ = differ[0].items()
+                example = f"({first} = {text!r:.40}; {second} = {more!r:.40})"
+                self._stop(f"the stem may be {first} or {second} {example}", "stem", first)
             weaker = [name for name in texts if name not in strong]
             # A weak name beside stems that are there is a column of its own: text, beside question; it may be both.
             lacking = [row for row in self.rows if not cells.text_of(row, strong)]
-            self.found.roles["stem"] = strong
+            self.columns.roles["stem"] = strong
             for name in weaker:
-                own = sum(cells.filled(row.get(name)) for row in lacking)
-                if own and own < self.filled[name]:
+                apart = sum(cells.filled(row.get(name)) for row in lacking)
+                if apart and apart < self.filled[name]:
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
-                self.found.roles["stem"] += [name] * bool(own)
-        if names and not self.found.has_options():
+                self.columns.roles["stem"] += [name] * bool(apart)
+        if names and not self.columns.has_options():
             # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
-            keys = self.found.roles.get("answer", ())
+            keys = self.columns.roles.get("answer", ())
             lettered = [row for row in self.rows if answers.read_answer(cells.first(row, keys), cells.Options([]))]
             asked = lettered if len(self._letters_in(keys)) > 1 else self.rows
-            cut = [cells.labelled(cell_labels.cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
+            cut = [cells.labelled(cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
-            whole = [run for run in runs if len(run) > 2 and (cells.LABELS + "|123456789").find(run) in (0, 12)]
-            self.found.options_in_stem = 2 * len(whole) > len(runs)
+            whole = [run for run in runs if len(run) > 2 and (LABELS + "|123456789").find(run) in (0, 12)]
+            self.columns.options_in_stem = 2 * len(whole) > len(runs)
 
     def _settle_answer(self) -> None:
         """Settle which column is the key and how it is given."""
-        names = self.found.roles.pop("answer", [])
-        if self.found.roles.get("total"):
+        names = self.columns.roles.pop("answer", [])
+        if self.columns.roles.get("total"):
             names = [name for name in names if "right" not in roles_of(name)]
         read = {name: self._encoding(name) for name in names}
         sure = [name for name, (_, share) in read.items() if share >= answers.MOST]
         names = sure or [name for name, (_, share) in read.items() if share >= 0.5] or names
-        clear = {name: found for name in names if isinstance(found := read[name][0], AnswerEncoding)}
+        clear = {name: encoding for name in names if isinstance(encoding := read[name][0], AnswerEncoding)}
         if not clear:
-            self.problems += [found for name in names[:1] if isinstance(found := read[name][0], Unclear)]
+            self.problems += [encoding for name in names[:1] if isinstance(encoding := read[name][0], Unclear)]
             return
         self._require_agreement(clear)
         best = min(clear, key=lambda name: clear[name] is AnswerEncoding.UNKNOWN)  # the first that is known
-        self.found.encoding = clear[best]
+        self.columns.encoding = clear[best]
         same = [name for name in names if name != best and read[name][0] == clear[best]]
-        self._take("answer", [best, *same], self.found.found_by.get("answer", "name"))
-        if best in self.found.roles.get("right", ()):
-            self.found.roles["right"].remove(best)
+        self._take("answer", [best, *same], self.columns.found_by.get("answer", "name"))
+        if best in self.columns.roles.get("right", ()):
+            self.columns.roles["right"].remove(best)
         later = dict.fromkeys(self._later_keys(), AnswerEncoding.LETTERS)
         self._require_agreement({best: clear[best], **later})
         # A few corrections under a name of the key do not tell how they are given: as the key is.
-        for name in (one for one, (found, _) in read.items() if isinstance(found, Unclear)):
+        for name in (column for column, (encoding, _) in read.items() if isinstance(encoding, Unclear)):
             self._require_agreement({best: clear[best], name: clear[best]})
 
-    def _stop(self, told: str, role: str, name: str | list[str], reason: str = "columns_unclear") -> None:
+    def _stop(self, problem: str, role: str, name: str | list[str], reason: str = "columns_unclear") -> None:
         """Object, and say what to write."""
-        self.problems.append(Unclear(reason, f"{told}; write {role} = {name!r} in dataset.toml"))
+        self.problems.append(Unclear(reason, f"{problem}; write {role} = {name!r} in dataset.toml"))
 
     def _take(self, role: str, names: list[str], by: str) -> None:
-        self.found.roles[role], self.found.found_by[role] = names, by
+        self.columns.roles[role], self.columns.found_by[role] = names, by
 
     def _take_options(self, names: Sequence[str] | Mapping[str, str], by: str) -> None:
         """Take columns of one option each, by letter, or the first as A."""
-        labels = names if isinstance(names, Mapping) else dict(zip(cells.LABELS, names, strict=False))
-        self.found.options, self.found.found_by["options"] = dict(labels), by
-        self.found.roles.pop("options", None)
+        labels = names if isinstance(names, Mapping) else dict(zip(LABELS, names, strict=False))
+        self.columns.options, self.columns.found_by["options"] = dict(labels), by
+        self.columns.roles.pop("options", None)
 
     def _encoding(self, name: str) -> tuple[AnswerEncoding | Unclear, float]:
         """Return the encoding of a column's answers and the share of its rows that can be read in it."""
-        if self.found.key_is_an_option:
+        if self.columns.key_is_an_option:
             return AnswerEncoding.TEXTS, 1.0
         if not (given := self._given(name)):
             return AnswerEncoding.UNKNOWN, float(not self.filled[name])
         stated = self.declared.answer_as
-        found = AnswerEncoding(stated) if stated else answers.encoding_of(given, printed=not self.found.options)
-        if isinstance(found, AnswerEncoding):
-            return found, answers.readable_share(given, found)
-        return Unclear("answers_unclear", f"{name} = {found} in dataset.toml"), 1.0
+        encoding = AnswerEncoding(stated) if stated else answers.encoding_of(given, printed=not self.columns.options)
+        if isinstance(encoding, AnswerEncoding):
+            return encoding, answers.readable_share(given, encoding)
+        return Unclear("answers_unclear", f"{name} = {encoding} in dataset.toml"), 1.0
 
     def _require_agreement(self, encodings: Mapping[str, AnswerEncoding]) -> None:
         """Stop where two possible key columns contradict each other."""
         for row in self.rows if len(encodings) > 1 else ():
-            options = options_of(row, self.found)
+            options = options_of(row, self.columns)
             read = [
                 (name, "".join(answer))
                 for name, encoding in encodings.items()
                 if (answer := answers.read_answer(row.get(name), options, encoding))
             ]
-            for (one, said), (other, meant) in pairwise(read):
-                if said != meant:
-                    one_is = f"{one} = {row.get(one)!r:.30} is {said}"
-                    differs = f"{one_is}, {other} = {row.get(other)!r:.30} is {meant}"
-                    self._stop(f"two columns may be the key and differ: {differs}", "answer", one)
+            for (first, meaning), (second, meant) in pairwise(read):
+                if meaning != meant:
+                    one_is = f"{first} = {row.get(first)!r:.30} is {meaning}"
+                    differs = f"{one_is}, {second} = {row.get(second)!r:.30} is {meant}"
+                    self._stop(f"two columns may be the key and differ: {differs}", "answer", first)
                     return
 
     def _by_content(self) -> None:
         """Give roles to columns whose cells leave no doubt, and report other columns that may matter."""
-        if not self.found.has_options():
+        if not self.columns.has_options():
             self._find_lists()
-        if "answer" not in self.found.roles and not self.problems:
+        if "answer" not in self.columns.roles and not self.problems:
             self._find_answer()
-        if not self.found.has_options():
+        if not self.columns.has_options():
             self._find_options()
-        if "stem" not in self.found.roles:
+        if "stem" not in self.columns.roles:
             self._find_stem()
         if self.problems:
             return
-        if "stem" not in self.found.roles:
+        if "stem" not in self.columns.roles:
             self._stop(f"no column is the stem; there are {self.shown}", "stem", "…", "no_stem")
-        if not self.found.has_options():
+        if not self.columns.has_options():
             how = 'write options = \'…\' in dataset.toml or options = ["…", "…"]'
             empty = [name for name in self.names if "options" in roles_of(name) and not self.filled[name]]
-            told = f"no column holds the options; there are {self.shown}; {how}"
-            told = f"{empty[0]} is empty in every row" if empty else told
-            self.problems.append(Unclear("no_options", told))
+            problem = f"no column holds the options; there are {self.shown}; {how}"
+            problem = f"{empty[0]} is empty in every row" if empty else problem
+            self.problems.append(Unclear("no_options", problem))
 
     def _find_answer(self) -> None:
         """Find a column of letters, or of texts each of which is an option's."""
@@ -331,17 +331,17 @@ class _Search(TableCells):
         self._require_agreement(dict.fromkeys(good, AnswerEncoding.UNKNOWN))
         if not good or len(self.problems) > before:
             return
-        labels = {label for row in self.rows for label, _ in options_of(row, self.found).pairs}
+        labels = {label for row in self.rows for label, _ in options_of(row, self.columns).pairs}
         used = self._letters_in(good[:1])
         # Beside headers that say what they are, a column of letters may be a reader's or a model's; so may few.
-        sure = "name" not in self.found.found_by.values() and self.filled[good[0]] >= _FEW
+        sure = "name" not in self.columns.found_by.values() and self.filled[good[0]] >= _FEW
         if (used and labels and used[-1] != max(labels)) or not (sure or self._concluded_by_all(good[0])):
             holds = f"it holds {', '.join(used)}" if used else "it holds texts of options"
-            told = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
-            self._stop(told, "answer", good[0])
+            problem = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
+            self._stop(problem, "answer", good[0])
             return
         self._take("answer", [good[0]], "content")
-        self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
+        self.columns.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
 
     def _find_lists(self) -> None:
         """Find lists, objects or texts that name the letter of each option; two columns of them may not differ.
@@ -352,26 +352,26 @@ class _Search(TableCells):
         listed = [name for name in columns if all(map(cells.names_letters, self._values(name)))]
         # Options under the name of one: {"q": "…", "a": ["甲", "乙"], "correct": 1}.
         alone = [name for name in columns if option_of(name)]
-        listed = listed or [one for one in alone if all(isinstance(cells.unpacked(v), list) for v in self._values(one))]
-        bare = [one for one in columns if self._lists_texts(one, keyed="answer" in self.found.roles)]
+        listed = listed or [name for name in alone if {*map(type, map(cells.unpacked, self._values(name)))} <= {list}]
+        bare = [column for column in columns if self._lists_texts(column, keyed="answer" in self.columns.roles)]
         listed = listed or (bare if len(bare) == 1 else [])
         if not listed:
             return
         self._take("options", listed[:1], "content")
         filled = ([row[name] for name in listed if cells.filled(row.get(name))] for row in self.rows)
         read = [[cells.read_options(value).pairs for value in values] for values in filled]
-        said = [[[cells.without_label(text, label) for label, text in one] for one in row] for row in read]
-        if any(texts != row[0] for row in said for texts in row):  # ["A、甲", "B、乙"] says 甲, 乙
+        unlabelled = [[[cells.without_label(text, label) for label, text in pairs] for pairs in row] for row in read]
+        if any(texts != row[0] for row in unlabelled for texts in row):  # ["A、甲", "B、乙"] says 甲, 乙
             self._stop(f"the options may be {' or '.join(listed)}", "options", listed[0])
         self._settle_encoding()
 
     def _find_options(self) -> None:
         """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
         columns = [name for name in self._free() if not roles_of(name)]
-        answer = self.found.roles.get("answer", [])
+        answer = self.columns.roles.get("answer", [])
         chosen = sources.around_key(self.rows, columns, answer)
         if letters := self._letters_in(answer):
-            stem_first = None if "stem" in self.found.roles else self._length
+            stem_first = None if "stem" in self.columns.roles else self._length
             texts = [name for name in columns if self._is_text(name) and not self._looks_like_key(name)]
             beside = sources.side_by_side(texts, self.names, ord(letters[-1]) - 64, stem_first)
             chosen = beside if all(sources.looks_like(name, self.rows, beside) for name in beside) else []
@@ -381,17 +381,17 @@ class _Search(TableCells):
 
     def _settle_encoding(self) -> None:
         """Settle how the key is given, beside options found after it."""
-        for name in self.found.roles.get("answer", [])[:1]:
-            found, _ = self._encoding(name)
-            if isinstance(found, Unclear):
-                self.problems.append(found)
+        for name in self.columns.roles.get("answer", [])[:1]:
+            encoding, _ = self._encoding(name)
+            if isinstance(encoding, Unclear):
+                self.problems.append(encoding)
             else:
-                self.found.encoding = found
+                self.columns.encoding = encoding
 
     def _find_stem(self) -> None:
         """Find the one column of texts that nearly all differ and are longest by far."""
         texts = [name for name in self._free() if self._is_text(name) and not roles_of(name)]
-        if not texts or not self.found.has_options() or "answer" not in self.found.roles:
+        if not texts or not self.columns.has_options() or "answer" not in self.columns.roles:
             return
         longest, *others = sorted(texts, key=self._length, reverse=True)
         if others and self._length(longest) < 2 * self._length(others[0]):

@@ -30,7 +30,7 @@ from build_dataset.schemas.wording import quoted
 
 _P = Patterns(__name__)
 Doubts = list[tuple[str, str]]  # open points of a question: reasons with details, the first one names it
-SEVERAL = 8  # least number of questions for a fault of a source
+MIN_FAULTY = 8  # least number of questions for a fault of a source
 KNOWN, KNOWN_SHARE = 3, 0.02  # least number and share of questions with a known kind of furniture
 OFTEN = 0.1  # share of a source's questions from which on a reason speaks of the source
 CONTRADICTED = 0.03  # the same of explanations that speak against the key; of CMExam's 2,795 it is 0.003
@@ -71,21 +71,21 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
     """Look at all questions of a source: cut its furniture off, add doubts, gather those of the source."""
     settings = settings or SourceParams()
     accepted = {*settings.accept, *(["explanation_disagrees"] if settings.explanations == "ignore" else [])}
-    questions, notes = _without_furniture([one.question for one in readings], settings.furniture)
+    questions, notes = _without_furniture([reading.question for reading in readings], settings.furniture)
     readings = [
-        Reading(question, [*filter(lambda doubt: doubt[0] not in accepted, _open_doubts(one, question))])
-        for one, question in zip(readings, questions, strict=True)
+        Reading(question, [*filter(lambda doubt: doubt[0] not in accepted, _open_doubts(reading, question))])
+        for reading, question in zip(readings, questions, strict=True)
     ]
-    told = {**repetition(questions), **alike(questions)}
-    if whole := {reason: detail for reason, detail in told.items() if reason not in accepted}:
+    facts = {**repetition(questions), **alike(questions)}
+    if whole := {reason: detail for reason, detail in facts.items() if reason not in accepted}:
         reason, why = next(iter(whole)), f"{name}: {'; '.join(whole.values())}"
         # One decision for all is none on what is doubted besides: an option that is empty, a key that names none.
-        sure = [one for one in readings if not one.doubts]
-        doubted = [Reading(one.question, [(reason, why), *one.doubts]) for one in readings if one.doubts and sure]
+        sure = [reading for reading in readings if not reading.doubts]
+        doubted = [Reading(read.question, [(reason, why), *read.doubts]) for read in readings if read.doubts and sure]
         return Caught(doubted, [SourceDoubt(reason, f"{why}; {_remedy(name, reason)}", sure or readings)], notes)
     doubts = too_often(name, readings)
     gathered = {id(reading) for doubt in doubts for reading in doubt.readings}
-    return Caught([one for one in readings if id(one) not in gathered], doubts, notes)
+    return Caught([reading for reading in readings if id(reading) not in gathered], doubts, notes)
 
 
 def _open_doubts(reading: Reading, bare: Question) -> Doubts:
@@ -125,15 +125,15 @@ class Furniture:
         known += [
             {"name": text, "at": PLACES, "pattern": _at_the_edge(text), "least": 1, "share": 0} for text in declared
         ]
-        chinese = {at: [text for text in said if not is_latin(text)] for at, said in texts.items()}
-        for at, row in ((place, one) for one in known for place in one["at"]):
+        chinese = {at: [text for text in values if not is_latin(text)] for at, values in texts.items()}
+        for at, row in ((place, form) for form in known for place in form["at"]):
             form = re.compile(row["pattern"])
             likely = chinese if row.get("chinese") else texts
-            said = [found[0] for text in likely[at] if (found := form.search(text))]
-            times = len(said)
+            matches = [match[0] for text in likely[at] if (match := form.search(text))]
+            times = len(matches)
             # … in Passage 1., … in Zone 2. end with a number that is none of the next item
-            numbers = [int(re.sub(r"\D", "", one)) for one in said] if row.get("rises") else []
-            rises = sum(one < other for one, other in pairwise(numbers)) >= RISING * (len(numbers) - 1)
+            numbers = [int(re.sub(r"\D", "", value)) for value in matches] if row.get("rises") else []
+            rises = sum(before < after for before, after in pairwise(numbers)) >= RISING * (len(numbers) - 1)
             if times >= max(row["least"], row["share"] * len(texts[at])) and rises:
                 self._found.setdefault(at, []).append((form, "comment" in row))
                 self.notes.append(f"{row['name']} was cut off {PLACES[at]} of {times} questions")
@@ -142,15 +142,15 @@ class Furniture:
         """Return a text without the furniture of its place, and what of that is kept as a comment."""
         kept = None
         for form, comment in self._found.get(at, ()):
-            if found := form.search(text):
-                text, kept = form.sub("", text), found[0].strip() if comment else kept
+            if match := form.search(text):
+                text, kept = form.sub("", text), match[0].strip() if comment else kept
         return text, kept
 
 
 def _at_the_edge(text: str) -> str:
     """Return the pattern of a declared text; digits stand for any number, as doubts show 0 for them."""
-    said = re.sub(r"\d+", r"\\d+", re.escape(text))
-    return rf"\s*{said}\s*\Z|\A\s*{said}\s*"
+    pattern = re.sub(r"\d+", r"\\d+", re.escape(text))
+    return rf"\s*{pattern}\s*\Z|\A\s*{pattern}\s*"
 
 
 def _without_furniture(questions: Sequence[Question], declared: Sequence[str]) -> tuple[list[Question], list[str]]:
@@ -159,8 +159,8 @@ def _without_furniture(questions: Sequence[Question], declared: Sequence[str]) -
         {"last": one.options[-1].text if one.options else "", "stem": one.stem, "explanation": one.explanation or ""}
         for one in questions
     ]
-    furniture = Furniture({at: [one[at] for one in texts] for at in PLACES}, declared)
-    return [_bare(one, own, furniture) for one, own in zip(questions, texts, strict=True)], furniture.notes
+    furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, declared)
+    return [_bare(question, text, furniture) for question, text in zip(questions, texts, strict=True)], furniture.notes
 
 
 def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) -> Question:
@@ -181,18 +181,18 @@ def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) ->
 
 def repetition(questions: Sequence[Question]) -> dict[str, str]:
     """Return the doubt about a text that stands at one place of many questions and is no known furniture."""
-    stems = [one.stem for one in questions]
-    found = [
+    stems = [question.stem for question in questions]
+    places = [
         ("ends of last options", ENDED, *_end_of_last_options(questions)),
         ("ends of stems", ENDED, *_commonest(map(_end, stems))),
         ("beginnings of stems", OPENED, *_beginning(stems)),
     ]
-    told = [f"{text!r} at {times} {at}" for at, share, text, times in found if times >= _least(share, questions)]
-    return {"repeated_text": "; ".join(told)} if told else {}
+    repeated = [f"{text!r} at {times} {at}" for at, share, text, times in places if times >= _least(share, questions)]
+    return {"repeated_text": "; ".join(repeated)} if repeated else {}
 
 
 def _least(share: float, questions: Sequence[Question]) -> float:
-    return max(SEVERAL, share * len(questions))
+    return max(MIN_FAULTY, share * len(questions))
 
 
 def _masked(text: str) -> str:
@@ -205,18 +205,18 @@ def _commonest(texts: Iterable[str]) -> tuple[str, int]:
 
 def _end(stem: str) -> str:
     """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
-    if found := _P.bracket_at_end.search(stem):
-        return _masked(found[0])
-    found = _P.behind_question.search(stem)
-    if found is None or len(found["piece"]) > LONGEST:
+    if match := _P.bracket_at_end.search(stem):
+        return _masked(match[0])
+    match = _P.behind_question.search(stem)
+    if match is None or len(match["piece"]) > LONGEST:
         return ""
-    return "" if not found["asked"] and _P.asks.search(found["piece"].strip()) else _masked(found["piece"])
+    return "" if not match["asked"] and _P.asks.search(match["piece"].strip()) else _masked(match["piece"])
 
 
 def _start(stem: str) -> str:
     """Return what stands before a mark at the beginning of a stem, digits as 0: 题目：, [Item 00]; mostly nothing."""
-    found = _P.before_stem.match(stem)
-    return _masked(found[0]) if found else ""
+    match = _P.before_stem.match(stem)
+    return _masked(match[0]) if match else ""
 
 
 def _beginning(stems: Sequence[str]) -> tuple[str, int]:
@@ -224,7 +224,7 @@ def _beginning(stems: Sequence[str]) -> tuple[str, int]:
     text, times = _commonest(map(_start, stems))
     same = sorted(_masked(stem) for stem in stems if _start(stem) == text) if text else [""]
     both = zip(same[0], same[-1], strict=False)  # all begin with what the first and the last in order share
-    alike = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], both))
+    alike = "".join(char for char, _ in takewhile(lambda pair: pair[0] == pair[1], both))
     return (alike if len({*same}) > 1 else text), times
 
 
@@ -233,13 +233,13 @@ def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
 
     A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
     """
-    listed = [[_masked(option.text) for option in one.options] for one in questions]
+    listed = [[_masked(option.text) for option in question.options] for question in questions]
     last = [texts[-1] for texts in listed if len(texts) > 1]
     least = _least(ENDED, questions)
     if _commonest(text[-2:] for text in last)[1] < least:  # most sources
         return "", 0
     ends = Counter(text[-size:] for text in last for size in range(2, min(LONGEST, len(text) - 1) + 1))
-    for end, times in sorted(ends.items(), key=lambda one: -len(one[0])):
+    for end, times in sorted(ends.items(), key=lambda end: -len(end[0])):
         if times < least:
             continue
         before = {text.removesuffix(end) for text in last if text.endswith(end)}
@@ -256,8 +256,8 @@ def self_contained(question: Question) -> Doubts:
     """Return the doubt about a question that speaks of a case, a passage or a person that nothing shows."""
     if question.shared_stem or question.attachments or question.question_type is QuestionType.B1:
         return []
-    said = "" if is_case(question.stem) else speaks_of_text(question.stem)
-    return [("case_missing", f"{said!r} speaks of something outside of the question")] if said else []
+    words = "" if is_case(question.stem) else speaks_of_text(question.stem)
+    return [("case_missing", f"{words!r} speaks of something outside of the question")] if words else []
 
 
 # 4. Alike
@@ -265,29 +265,31 @@ def self_contained(question: Question) -> Doubts:
 
 def alike(questions: Sequence[Question]) -> dict[str, str]:
     """Return doubts about many questions that have one stem, the same options or one answer: they were misread."""
-    apart = [one for one in questions if one.group_id is None]
-    alone = {(one.stem, _said(one)) for one in apart if not one.shared_stem and not one.attachments}
-    choosing = [one for one in apart if not _P.paired.search(one.stem)]
-    printed = [one for one in questions if one.section is not None]  # in a table a key is a cell: some have A in all
+    apart = [question for question in questions if question.group_id is None]
+    alone = {(item.stem, _option_texts(item)) for item in apart if not item.shared_stem and not item.attachments}
+    choosing = [question for question in apart if not _P.paired.search(question.stem)]
+    printed = [item for item in questions if item.section is not None]  # in a table a key is a cell: some have A in all
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
         ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
-        ("options_repeat", "the same options", filter(_is_no_code, map(_said, choosing)), ALIKE, MANY),
-        ("keys_alike", "one answer", ("".join(one.answer) for one in printed if one.answer), ONE_KEY, MANY_KEYS),
+        (
+            "options_repeat",
+            "the same options",
+            (texts for texts in map(_option_texts, choosing) if not _P.codes.fullmatch(texts)),
+            ALIKE,
+            MANY,
+        ),
+        ("keys_alike", "one answer", ("".join(item.answer) for item in printed if item.answer), ONE_KEY, MANY_KEYS),
     )
-    told: dict[str, str] = {}
+    facts: dict[str, str] = {}
     for reason, what, values, share, least in checks:
         value, times = _commonest(values)
         if times >= max(least, share * len(questions)):
-            told[reason] = f"{times} of {len(questions)} questions have {what}: {value[:60]!r}"
-    return told
+            facts[reason] = f"{times} of {len(questions)} questions have {what}: {value[:60]!r}"
+    return facts
 
 
-def _said(question: Question) -> str:
+def _option_texts(question: Question) -> str:
     return "|".join(option.text for option in question.options)
-
-
-def _is_no_code(options: str) -> bool:
-    return _P.codes.fullmatch(options) is None
 
 
 # 5. Too often
@@ -295,23 +297,25 @@ def _is_no_code(options: str) -> bool:
 
 def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     """Return one doubt for each reason that many questions wait for, and that a look can settle."""
-    times = Counter(reason for one in readings for reason in dict(one.doubts))
+    times = Counter(reason for reading in readings for reason in dict(reading.doubts))
     shares = dict.fromkeys(get_args(Acceptable), OFTEN) | {"explanation_disagrees": CONTRADICTED}
-    often = {reason for reason, share in shares.items() if times[reason] >= max(SEVERAL, share * len(readings))}
-    own = group_values((one.doubts[0][0], one) for one in readings if one.doubts and {*dict(one.doubts)} <= often)
+    often = {reason for reason, share in shares.items() if times[reason] >= max(MIN_FAULTY, share * len(readings))}
+    groups = group_values(
+        (read.doubts[0][0], read) for read in readings if read.doubts and {*dict(read.doubts)} <= often
+    )
     if "explanation_disagrees" in often and _shifted(readings, times["explanation_disagrees"]):
-        own = {"explanation_disagrees": [*readings]}
-    return [SourceDoubt(reason, _often(name, reason, waiting, readings), waiting) for reason, waiting in own.items()]
+        groups = {"explanation_disagrees": [*readings]}
+    return [SourceDoubt(reason, _often(name, reason, waiting, readings), waiting) for reason, waiting in groups.items()]
 
 
 def _shifted(readings: Sequence[Reading], against: int) -> bool:
     """Return whether so many explanations speak against the key that the keys may be those of other questions."""
-    concluding = sum(bool(_P.concludes.search(one.question.explanation or "")) for one in readings)
+    concluding = sum(bool(_P.concludes.search(reading.question.explanation or "")) for reading in readings)
     return against >= SHIFTED * max(concluding, 1)
 
 
 def _often(name: str, reason: str, waiting: Sequence[Reading], readings: Sequence[Reading]) -> str:
-    doubted = [one for one in waiting if reason in dict(one.doubts)]
-    shown = "; ".join(f"no. {one.question.number}: {dict(one.doubts)[reason][:80]}" for one in doubted[:2])
+    doubted = [draft for draft in waiting if reason in dict(draft.doubts)]
+    shown = "; ".join(f"no. {draft.question.number}: {dict(draft.doubts)[reason][:80]}" for draft in doubted[:2])
     whole = "; all keys may be those of other questions" if len(waiting) > len(doubted) else ""
     return f"{name}: {len(doubted)} of {len(readings)} questions: {shown}{whole}; {_remedy(name, reason)}"

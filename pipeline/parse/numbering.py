@@ -79,9 +79,9 @@ def _listed(pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], bou
     lines: set[int] = set()
     for index in range(1, len(likely)):
         if likely[index].value == 1:
-            found = _list_from(pieces, likely, index)
-            if len(found) > 1 and not _between(boundaries, likely[index - 1].line, found[-1]):
-                lines.update(found)
+            listed = _list_from(pieces, likely, index)
+            if len(listed) > 1 and not _between(boundaries, likely[index - 1].line, listed[-1]):
+                lines.update(listed)
     return lines
 
 
@@ -101,9 +101,9 @@ def _coded(pieces: Sequence[ParsedLine], marks: Sequence[NumberCandidate]) -> se
         if first.value == 1 and start > 0 and index > start and not runs_on:
             end = min(following.line if following else len(pieces), mark.line + OPTIONS_WITHIN)
             labelled = any(_P.first_label.search(piece.text) for piece in pieces[first.line : mark.line])
-            below = (one.text for one in pieces[mark.line + 1 : end] if _P.first_label.search(one.text))
+            below = (piece.text for piece in pieces[mark.line + 1 : end] if _P.first_label.search(piece.text))
             if not labelled and _P.codes.match(next(below, "")):
-                lines.update(one.line for one in marks[start : index + 1])
+                lines.update(mark.line for mark in marks[start : index + 1])
     return lines
 
 
@@ -174,7 +174,7 @@ def best_chain(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Bounda
         while passed < len(opened) and opened[passed] <= mark.line:
             search.pass_boundary(boundaries[opened[passed]])
             passed += 1
-        score, origin = max(_origins(search, marks, index), key=lambda found: found[0])
+        score, origin = max(_origins(search, marks, index), key=lambda option: option[0])
         search.score.append(score + mark.weight)
         search.back.append(origin)
         search.first.append(search.first[origin] if origin >= 0 else mark.value)
@@ -227,9 +227,9 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
 
     Where more lines stand there, nobody can tell stem from explanation: the item above keeps them all and waits.
     """
-    tags = [(index, found) for index, piece in enumerate(pieces) if (found := _P.tag_line.fullmatch(piece.text))]
+    tags = [(index, match) for index, piece in enumerate(pieces) if (match := _P.tag_line.fullmatch(piece.text))]
     if len(tags) >= UNNUMBERED:  # [单选] [C] over each stem
-        return [bare_candidate(line, value)._replace(given=found["key"]) for value, (line, found) in enumerate(tags, 1)]
+        return [bare_candidate(line, value)._replace(given=tag["key"]) for value, (line, tag) in enumerate(tags, 1)]
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
     stems = [
         index - 1

@@ -1,40 +1,18 @@
-"""Find the run of options in a text: labels from A on, contiguous, inline, in lines or in columns."""
+"""The run of options in a text: labels from A on, contiguous, inline, in lines or in columns."""
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.folding import READ, join_lines
+from build_dataset.pipeline.parse.labels import Form, OptionLabel, find_labels, label_after, run_from_a
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-TERMS, OPTION_LINE = _P.terms, _P.option_line
-
-
-class Form(StrEnum):
-    """A style of printing labels."""
-
-    DOTTED = "dotted"
-    PAREN = "paren"
-    CIRCLED = "circled"
-    COMMA = "comma"
-    LOWER = "lower"
-    BARE = "bare"
-
-
-class OptionLabel(NamedTuple):
-    """A place that may be an option's label."""
-
-    letter: str
-    start: int
-    end: int
-    form: Form
-    strength: float  # 0..3: how much place and form look like a label
+OPTION_LINE = _P.option_line
 
 
 class OptionRun(NamedTuple):
@@ -48,18 +26,8 @@ class OptionRun(NamedTuple):
     form: str = ""  # the style of most of its labels
 
 
-_CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
-
-_WEAKER = {Form.COMMA: 0.6, Form.LOWER: 0.7, Form.BARE: 1.0}
-"""Strength that labels of a form lack: A, a. and A alone are less often labels than A. (A) and Ⓐ."""
-_BEFORE = 64  # characters looked at before a label: no gap is longer than 40; the whole text is quadratic
 _TIGHT_STRENGTH = 1.5
 _THRESHOLD = 0.9  # from here on a label counts for itself; weaker ones are taken to reach stronger ones
-
-
-def opens_option(text: str) -> bool:
-    """Return whether a line begins with what may be the label of an option."""
-    return _P.opens_option.match(text) is not None
 
 
 @lru_cache(READ)
@@ -95,63 +63,6 @@ def find_runs(text: str) -> list[OptionRun]:
     return [run for start, run in runs if run is not None and run.start == start]
 
 
-@lru_cache(READ)
-def find_labels(text: str, start: int = 0) -> tuple[OptionLabel, ...]:
-    """All places that may be labels, in order."""
-    found: dict[int, OptionLabel] = {}
-    for match in _P.bare.finditer(text, start):
-        _add(found, text, match.end() - 1, match.end(), match[1] or match[2], Form.BARE)
-    named = [one.span() for one in _P.named.finditer(text, start)]
-    for match in _P.letter_delimited.finditer(text, start):
-        letter = match[1] or match[4] or match[6] or match[8]
-        mark = match[3] or match[5] or match[7] or match[9]
-        form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
-        if mark in "、,，" and _inside(named, match.start()):  # 维生素A、维生素D
-            continue
-        _add(found, text, match.start(), match.end(), letter.upper(), form)
-    for match in _P.paren.finditer(text, start):
-        if match[1].islower() and match[0][0] in "[【":  # [a] is a footnote
-            continue
-        form = Form.LOWER if match[1].islower() else Form.PAREN
-        _add(found, text, match.start(), match.end(), match[1].upper(), form)
-        found.pop(match.start(1), None)
-    for match in _P.circled.finditer(text, start):
-        base = max(base for base in _CIRCLED_STARTS if base <= ord(match[0]))
-        _add(found, text, match.start(), match.end(), chr(65 + ord(match[0]) - base), Form.CIRCLED)
-    return tuple(found[position] for position in sorted(found))
-
-
-def _inside(spans: Sequence[tuple[int, int]], place: int) -> bool:
-    """Return whether a place lies within one of the spans, which stand in order and apart."""
-    before = bisect_left(spans, (place, 0))
-    return before > 0 and place < spans[before - 1][1]
-
-
-def _add(found: dict[int, OptionLabel], text: str, start: int, end: int, letter: str, form: Form) -> None:
-    strength = _place(text, start) - _WEAKER.get(form, 0.0)
-    if form is Form.LOWER and strength < 1:  # e.g. b. in running text
-        return
-    if form is Form.BARE and TERMS.search(text[max(0, start - _BEFORE) : start].rstrip()[-4:]):
-        return
-    found[start] = OptionLabel(letter, start, end, form, strength)
-
-
-def _place(text: str, position: int) -> float:
-    """Return the strength of a place as the start of an option: of a line or column 3, after a space 2, inline 1.5."""
-    before = text[max(0, position - _BEFORE) : position]
-    bare = before.rstrip(" ")
-    if not bare or bare[-1] in "\n\t":
-        return 3.0
-    if TERMS.search(bare[-4:]):  # 维生素 A
-        return 0.8
-    if bare == before and bare[-1].isascii() and bare[-1].isalpha():  # CA. is a word
-        return 1.0
-    spaces = len(before) - len(bare)
-    if spaces:
-        return 2.6 if spaces > 1 else 2.0  # 甲  B. 乙; 甲 B. 乙
-    return 1.5
-
-
 def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
     """The chain A, B, C … with most strength; near labels win over far ones."""
     best: dict[tuple[str, Form], int] = {}  # for each letter and form the label at the end of the best chain
@@ -181,10 +92,10 @@ def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
 def _tight(text: str, start: int) -> list[OptionLabel]:
     """Labels that touch the option before, A.IL-2B.IL-4C.IL-6D.IL-8, or the text, AX线 / BCT / C病理 / D血: four."""
     forms = (_P.tight, _P.by_lines, _P.in_one)
-    if not (found := next(filter(None, (form.search(text, start) for form in forms)), None)):
+    if not (match := next(filter(None, (form.search(text, start) for form in forms)), None)):
         return []
-    places = [found.start(letter) for letter in "ABCDE" if found[letter]]
-    width, form = (2, Form.DOTTED) if found["mark"] else (1, Form.BARE)
+    places = [match.start(letter) for letter in "ABCDE" if match[letter]]
+    width, form = (2, Form.DOTTED) if match["mark"] else (1, Form.BARE)
     labels = [OptionLabel(text[place], place, place + width, form, _TIGHT_STRENGTH) for place in places]
     return labels if all(text[a.end : b.start].strip() for a, b in pairwise(labels)) else []
 
@@ -202,13 +113,13 @@ def _any_order(labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> l
     letters = [label.letter for label in strong]
     if len(strong) <= len(chain) or len(strong) < 3 or letters[0] != "A":
         return None
-    return strong if sorted(letters) == [chr(65 + i) for i in range(len(letters))] else None
+    return strong if run_from_a(sorted(letters)) else None
 
 
 def _run(text: str, labels: Sequence[OptionLabel]) -> OptionRun:
     """The run of those labels, which stand in the order of the text."""
     ends = [*(label.start for label in labels[1:]), len(text)]
-    options = [(one.letter, join_lines(text[one.end : end])) for one, end in zip(labels, ends, strict=True)]
+    options = [(label.letter, join_lines(text[label.end : end])) for label, end in zip(labels, ends, strict=True)]
     strength = sum(label.strength for label in labels) / len(labels)
     form = Counter(label.form.value for label in labels).most_common(1)[0][0]
     return OptionRun(labels[0].start, tuple(sorted(options)), labels[-1].end, strength, form=form)
@@ -222,8 +133,8 @@ def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[Opti
     """
     if not chain:
         return None
-    missing = chr(ord(chain[-1].letter) + 1)
-    wanted = chr(ord(missing) + 1)  # A. B. D.: C is missing, D is wanted
+    missing = label_after(chain[-1].letter)
+    wanted = label_after(missing)  # A. B. D.: C is missing, D is wanted
     later = [label for label in labels if label.start > chain[-1].start and label.letter == wanted]
     if not later or later[0].strength < 2.3:
         return None
@@ -245,12 +156,7 @@ def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[Opti
 def _best_tail(labels: Sequence[OptionLabel], first: OptionLabel) -> list[OptionLabel]:
     tail = [first]
     for label in labels:
-        follows = label.start > tail[-1].start and ord(label.letter) == ord(tail[-1].letter) + 1
+        follows = label.start > tail[-1].start and label.letter == label_after(tail[-1].letter)
         if follows and label.strength >= 2:
             tail.append(label)
     return tail
-
-
-def has_label(text: str) -> bool:
-    """Return whether a clear label of an option stands in a line."""
-    return any(label.strength > 2 for label in find_labels(text))

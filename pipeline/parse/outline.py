@@ -119,7 +119,7 @@ class Builder:
     def __init__(self, cutting: Cutting) -> None:
         self.cutting = cutting
         placed = zip(cutting.pieces, cutting.roles, strict=True)
-        prose = [one.text for one, role in placed if role is not Role.ANSWERS]
+        prose = [piece.text for piece, role in placed if role is not Role.ANSWERS]
         self.block = Block()
         self.outline = Outline(roles=cutting.roles, prose=prose, blocks=[self.block])
         self.group: Group | None = None

@@ -67,8 +67,8 @@ def _title(document: str) -> str:
 def is_corrected(paper: ParsedPaper) -> bool:
     """Return whether a key states what changed after appeals."""
     name = PurePosixPath(paper.document).stem
-    said = _P.corrected_name.search(name) or _P.corrected_text.search(paper.text)
-    return bool(said or paper.key.corrections or any(run.noted for run in paper.key.runs))
+    match = _P.corrected_name.search(name) or _P.corrected_text.search(paper.text)
+    return bool(match or paper.key.corrections or any(run.noted for run in paper.key.runs))
 
 
 def pair_keys(papers: Sequence[ParsedPaper], pictured: Set[str] = frozenset()) -> ParseOutcome:
@@ -79,18 +79,18 @@ def pair_keys(papers: Sequence[ParsedPaper], pictured: Set[str] = frozenset()) -
     one such paper is its own.
     """
     outcome = ParseOutcome()
-    keys = sorted((one for one in papers if one.is_key), key=lambda one: (is_corrected(one), one.document))
+    keys = sorted((key for key in papers if key.is_key), key=lambda key: (is_corrected(key), key.document))
     candidates = [paper for paper in papers if not paper.is_key and paper.questions] if keys else []
-    names = {one.document: _title(one.document) if one.document in pictured else one.document for one in papers}
+    names = {name: _title(name) if name in pictured else name for name in (paper.document for paper in papers)}
     by_stem = group_values((name_stem(names[paper.document]), paper) for paper in candidates)
     named: dict[str, Sequence[ParsedPaper]] = {}
     for key in keys:  # of several papers of a key's name those in its own folder come first
-        found, folder = by_stem[name_stem(key.document)], PurePosixPath(key.document).parent
-        beside = [paper for paper in found if PurePosixPath(paper.document).parent == folder]
-        in_folder = [one for one in candidates if PurePosixPath(one.document).parent == folder]
-        own = in_folder if len(in_folder) == 1 and in_folder[0].document in pictured else []
-        named[key.document] = beside or found or own
-    keyed = {paper.document for found in named.values() for paper in found}
+        namesakes, folder = by_stem[name_stem(key.document)], PurePosixPath(key.document).parent
+        beside = [paper for paper in namesakes if PurePosixPath(paper.document).parent == folder]
+        in_folder = [candidate for candidate in candidates if PurePosixPath(candidate.document).parent == folder]
+        alone = in_folder if len(in_folder) == 1 and in_folder[0].document in pictured else []
+        named[key.document] = beside or namesakes or alone
+    keyed = {paper.document for partners in named.values() for paper in partners}
     for paper in candidates:  # where most questions have an answer no key is looked for by its text
         if 2 * sum(draft.answer is not None for draft in paper.questions) > len(paper.questions):
             keyed.add(paper.document)
@@ -131,7 +131,7 @@ def _pair(
 
 def _contradiction(key: ParsedPaper, paper: ParsedPaper) -> str | None:
     """Return why a key with a matching name belongs to another paper: by its head, its numbers or its answers."""
-    if differs := _sessions_differ(*(_sessions(one.text[:_TITLE_LENGTH]) for one in (key, paper))):
+    if differs := _sessions_differ(*(_sessions(document.text[:_TITLE_LENGTH]) for document in (key, paper))):
         return f"{paper.document} says {differs}"
     numbers = {draft.number for draft in paper.items if draft.number is not None}
     shared = len(key.key.numbers & numbers)
@@ -139,10 +139,10 @@ def _contradiction(key: ParsedPaper, paper: ParsedPaper) -> str | None:
         return f"only {shared} of its numbers are in {paper.document}"
     if is_corrected(key):
         return None
-    own = _compared(key, paper) if len(key.key.letters) == key.key.size else []  # else its numbers repeat
-    other = sum(sorted(draft.answer or "") != sorted(letters) for draft, letters in own)
-    if len(own) >= COMPARED and other > DIFFERENT * len(own):
-        return f"{other} of {len(own)} answers printed in {paper.document} are others"
+    compared = _compared(key, paper) if len(key.key.letters) == key.key.size else []  # else its numbers repeat
+    different = sum(sorted(draft.answer or "") != sorted(letters) for draft, letters in compared)
+    if len(compared) >= COMPARED and different > DIFFERENT * len(compared):
+        return f"{different} of {len(compared)} answers printed in {paper.document} are others"
     return None
 
 
@@ -155,10 +155,10 @@ def _compared(key: ParsedPaper, paper: ParsedPaper) -> list[tuple[Draft, str]]:
 
 def find_papers(key: ParsedPaper, papers: Sequence[PairedDocument]) -> list[ParsedPaper]:
     """Return the paper, or the equally likely papers, that the texts name as a key's; none without enough evidence."""
-    own = PairedDocument(key)
-    beside = [paper for paper in papers if paper.folder == own.folder]
+    paired = PairedDocument(key)
+    beside = [paper for paper in papers if paper.folder == paired.folder]
     alone = beside if len(beside) == 1 and not _bare_name(PurePosixPath(key.document).stem) else []
-    points = [(_evidence(own, paper), paper) for paper in papers]
+    points = [(_evidence(paired, paper), paper) for paper in papers]
     scored = [(score + _ALONE * bool(score and paper in alone), paper.paper) for score, paper in points]
     best = max((score for score, _ in scored), default=0)
     return [paper for score, paper in scored if score == best >= _ENOUGH]
@@ -182,16 +182,16 @@ def _sessions_differ(mine: Sessions, theirs: Sessions) -> str | None:
     """Return the difference of two sessions as far as both texts state it; None where nothing differs."""
     for kind in sorted(mine.keys() & theirs.keys()):
         if not mine[kind] & theirs[kind]:
-            said, wanted = ("/".join(sorted(values[kind])) for values in (theirs, mine))
-            return f"{kind} {said}, not {wanted}"
+            stated, wanted = ("/".join(sorted(values[kind])) for values in (theirs, mine))
+            return f"{kind} {stated}, not {wanted}"
     return None
 
 
 def _sessions(text: str) -> Sessions:
     flat = _flat(text)
-    found = {kind: {"".join(one) for one in form.findall(flat)} for kind, form in _SESSIONS.items()}
-    found["code"] = set(_P.code.findall(flat))
-    return {kind: values for kind, values in sorted(found.items()) if values}
+    sessions = {kind: {"".join(groups) for groups in form.findall(flat)} for kind, form in _SESSIONS.items()}
+    sessions["code"] = set(_P.code.findall(flat))
+    return {kind: values for kind, values in sorted(sessions.items()) if values}
 
 
 def _flat(text: str) -> str:

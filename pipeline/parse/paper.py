@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.heads import INSTRUCTION, announcement, question_type
 from build_dataset.pipeline.parse.keys import Key, Unmatched, apply_entries, counted_place
+from build_dataset.pipeline.parse.labels import has_label
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans, place_of
 from build_dataset.pipeline.parse.nets import Caught, Reading, SourceDoubt, cast
-from build_dataset.pipeline.parse.options import has_label
 from build_dataset.pipeline.parse.outline import Outline, Role
 from build_dataset.pipeline.parse.running import TITLE
 from build_dataset.pipeline.patterns import Patterns
@@ -93,19 +93,19 @@ def _titles(paper: ParsedPaper) -> dict[int, int]:
     """The numbers by which titles count the sections of a paper, where the line above names one."""
     first = {draft.section: draft for draft in reversed(paper.items) if draft.pieces}
     places = {place_of(piece): at for at, piece in enumerate(paper.pieces)}
-    found: dict[int, int] = {}
+    by_section: dict[int, int] = {}
     for section, draft in first.items():
         at = places.get(place_of(draft.all_pieces[0]), 0)
-        above = [one.text for one in paper.pieces[max(0, at - TITLE_WITHIN) : at] if not has_label(one.text)]
-        found[section] = next(filter(None, map(counted_place, reversed(above))), 0)
-    return found if len({*found.values()}) == len(found) else {}
+        above = [piece.text for piece in paper.pieces[max(0, at - TITLE_WITHIN) : at] if not has_label(piece.text)]
+        by_section[section] = next(filter(None, map(counted_place, reversed(above))), 0)
+    return by_section if len({*by_section.values()}) == len(by_section) else {}
 
 
 def trace_of_paper(paper: ParsedPaper) -> Trace:
     """The trace of the lines that belong to no item: every one of them stands in a step."""
-    found = list(_traced(paper))
-    lines = line_spans(piece for _, _, pieces, _ in found for piece in pieces)
-    steps = [Step(part=part, rule=rule, detail=told, spans=line_spans(own)) for part, rule, own, told in found]
+    causes = list(_traced(paper))
+    lines = line_spans(piece for _, _, pieces, _ in causes for piece in pieces)
+    steps = [Step(part=part, rule=rule, detail=why, spans=line_spans(pieces)) for part, rule, pieces, why in causes]
     return Trace(item_id=paper.document, document=paper.document, spans=lines, steps=steps)
 
 
@@ -119,7 +119,7 @@ def _traced(paper: ParsedPaper) -> Iterator[TracedLines]:
             yield Part.KEY, "key_head", [piece], piece.text[:40]
     for part, rule, pieces in (
         (Part.KEY, "key_list", [piece for piece, role in paper.roles() if role is Role.ANSWERS]),
-        (Part.KEY, "key_entries", [piece for one in paper.drafts if one.entry for piece in one.all_pieces]),
+        (Part.KEY, "key_entries", [piece for draft in paper.drafts if draft.entry for piece in draft.all_pieces]),
         (Part.HEAD, "instructions", outline.instructions),
         (Part.COVER, "before_first", list(filter(_is_cover, outline.preamble))),
         (Part.COVER, "after_key", list(filter(_is_cover, outline.after_keys))),
@@ -174,23 +174,23 @@ class ParseOutcome:
 
     def take_source(self, name: str, caught: Caught) -> None:
         """Keep the questions of a source, or let them wait: with their own doubts, or with one of the source."""
-        for question, doubts in ((one.question, one.doubts) for one in caught.readings):
+        for question, doubts in ((reading.question, reading.doubts) for reading in caught.readings):
             if doubts:  # the first one names it
-                told = "; ".join(f"{reason}: {detail}" for reason, detail in doubts)
-                self.review.append(waiting_item(question.question_id, doubts[0][0], told, question))
+                why = "; ".join(f"{reason}: {detail}" for reason, detail in doubts)
+                self.review.append(waiting_item(question.question_id, doubts[0][0], why, question))
             else:
                 self.questions.append(question)
         self.review += [_waiting_source(f"{name}#{doubt.reason}", doubt) for doubt in caught.doubts]
-        self.notes += [f"{name}: {told}" for told in caught.notes]
+        self.notes += [f"{name}: {note}" for note in caught.notes]
 
-    def extend(self, other: ParseOutcome) -> None:
+    def extend(self, outcome: ParseOutcome) -> None:
         """Add another's."""
         for part in fields(self):
-            own, more = getattr(self, part.name), getattr(other, part.name)
-            if isinstance(own, list):
-                own.extend(more)
+            values, more = getattr(self, part.name), getattr(outcome, part.name)
+            if isinstance(values, list):
+                values.extend(more)
             else:
-                setattr(self, part.name, own | more if isinstance(own, dict) else own + more)
+                setattr(self, part.name, values | more if isinstance(values, dict) else values + more)
 
 
 def finish(paper: ParsedPaper, document: Document, settings: SourceParams | None = None) -> ParseOutcome:
@@ -290,10 +290,10 @@ def _unsure(pieces: Iterable[ParsedLine]) -> list[UnsureCharacter] | None:
     A line may hold more than the piece of it that is the question's.
     """
     recognised = [piece for piece in pieces if piece.confidence is not None]
-    found = [one for piece in recognised for one, at in find_unsure({"": piece.text}, piece.unsure) if at]
-    if found:
-        least_sure = {*sorted(dict.fromkeys(found), key=lambda one: one.sure)[:MOST_UNSURE]}
-        return [one for one in dict.fromkeys(found) if one in least_sure]
+    unsure = [character for piece in recognised for character, at in find_unsure({"": piece.text}, piece.unsure) if at]
+    if unsure:
+        least_sure = {*sorted(dict.fromkeys(unsure), key=lambda character: character.sure)[:MOST_UNSURE]}
+        return [character for character in dict.fromkeys(unsure) if character in least_sure]
     least = min(recognised, key=lambda piece: piece.confidence or 0.0, default=None)
     if least is None or (sure := least.confidence or 0.0) >= SURE_LINE:
         return None

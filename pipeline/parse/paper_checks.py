@@ -9,8 +9,9 @@ from build_dataset.pipeline.parse.checks import Checks, Judged
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import split_fields
 from build_dataset.pipeline.parse.folding import structural, without_digits
+from build_dataset.pipeline.parse.labels import find_labels, opens_option
 from build_dataset.pipeline.parse.lines import REGIONS, SHORT_OF, ParsedLine
-from build_dataset.pipeline.parse.options import find_labels, find_run, opens_option
+from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.pipeline.parse.question_checks import (
     GOES_ON,
@@ -66,8 +67,8 @@ def _no_options(judged: Judged) -> Findings:
 
 @ANSWERS("duplicate_number", "5. … 5. …")
 def _numbers_twice(judged: Judged) -> Findings:
-    numbered = (one for one in judged.paper.items if one.number is not None)
-    for members in group_values(((one.section, one.number, one.suffix), one) for one in numbered).values():
+    numbered = (item for item in judged.paper.items if item.number is not None)
+    for members in group_values(((item.section, item.number, item.suffix), item) for item in numbered).values():
         yield from ((draft, f"number {draft.number} stands twice") for draft in members if len(members) > 1)
 
 
@@ -100,12 +101,12 @@ def _no_answer(judged: Judged) -> Findings:
 
 @ANSWERS("answers_disagree", "1 … 5 5 6 … 11 with a key of 12 answers: a key counts on")
 def _shifted_keys(judged: Judged) -> Findings:
-    numbered = (one for one in judged.paper.questions if one.number is not None)
+    numbered = (question for question in judged.paper.questions if question.number is not None)
     for section, members in group_values((draft.section, draft) for draft in numbered).items():
         times = Counter((draft.number or 0, draft.suffix) for draft in members)
         last = max(number for number, _ in times)
         lost = [gap.number for gap in judged.paper.gaps if gap.section == section]
-        silent = all(one.answer is None for one in members if one.number == last)
+        silent = all(member.answer is None for member in members if member.number == last)
         beyond = max(lost, default=0) > last  # the key answers more than the last number
         twice = [number for (number, _), count in times.items() if count > 1] if beyond else []
         left_out = [number for number in lost if number < last] if silent else []
@@ -126,8 +127,8 @@ def _cases_before(judged: Judged) -> Findings:
             where = f"before number {draft.number}" if any(map(heads.tells_of_patient, lines)) else ""
             lines, parts = [], 0
         parts += 1
-        told = draft.group or heads.is_case(draft.stem) or heads.tells_of_patient(draft.stem)
-        if told or parts > MAX_CASE_QUESTIONS:
+        shared = draft.group or heads.is_case(draft.stem) or heads.tells_of_patient(draft.stem)
+        if shared or parts > MAX_CASE_QUESTIONS:
             where = ""
         elif where:
             yield draft, f"a case may stand {where}"
@@ -142,14 +143,16 @@ def _named_elsewhere(judged: Judged) -> Findings:
     named = group_values(((draft.section, draft.number or 0), draft) for draft in alone)
     for holder in judged.paper.drafts:
         texts = [text for _, text in texts_of(holder)] if holder.options else [text_of(holder.pieces)]
-        found = next((found for text in texts if (found := _P.named.search(structural(text)))), None)
-        if found is None or (not holder.options and found[0].startswith("答")):  # 答：2-4分钟
+        span = next((span for text in texts if (span := _P.named.search(structural(text)))), None)
+        if span is None or (not holder.options and span[0].startswith("答")):  # 答：2-4分钟
             continue
-        first, last = (int(number) for number in found.groups() if number)
+        first, last = (int(number) for number in span.groups() if number)
         near = 0 <= first - (holder.number or 0) <= MAX_NUMBER_AHEAD
-        for draft in (one for number in range(first, last + 1 if near else 0) for one in named[holder.section, number]):
+        for draft in (
+            part for number in range(first, last + 1 if near else 0) for part in named[holder.section, number]
+        ):
             if draft is not holder:
-                yield draft, f"number {holder.number} speaks of a case for it: {found[0][-20:]!r}"
+                yield draft, f"number {holder.number} speaks of a case for it: {span[0][-20:]!r}"
 
 
 def _unusual_sizes(judged: Judged) -> Mapping[int, tuple[Draft, int]]:
@@ -185,11 +188,11 @@ def _more_options(judged: Judged) -> Findings:
 
 @COMPARED("options_missing", "several keys D of A to C: a column with C and D was read elsewhere")
 def _lost_options(judged: Judged) -> Findings:
-    own = judged.questions
-    beyond_last = (draft for draft in own if max(draft.answer or "A") > draft.options[-1][0])  # D of ABC
+    questions = judged.questions
+    beyond_last = (draft for draft in questions if max(draft.answer or "A") > draft.options[-1][0])  # D of ABC
     short = group_values((draft.section, len(draft.options)) for draft in beyond_last)
-    sizes = Counter(draft.section for draft in own)
-    for draft in own:
+    sizes = Counter(draft.section for draft in questions)
+    for draft in questions:
         beyond = [size for size in short.get(draft.section, ()) if size >= len(draft.options)]
         if len(beyond) > max(1, MISPRINTED * sizes[draft.section]):
             yield draft, f"{len(beyond)} answers of its section name options that were not read"
@@ -244,8 +247,8 @@ def _line_under_options(judged: Judged) -> Findings:
 @COMPARED("text_left_over", "答案：C / 外科学（下）: the title of what follows, behind one answer alone")
 def _title_behind_answer(judged: Judged) -> Findings:
     marked = (Part.EXPLANATION in {step.part for step in draft.steps} for draft in judged.questions)
-    told = [draft for draft, mark in zip(judged.questions, marked, strict=True) if draft.explanation and not mark]
-    for draft in told if len(told) <= BEHIND * len(judged.questions) else ():
+    unmarked = [draft for draft, mark in zip(judged.questions, marked, strict=True) if draft.explanation and not mark]
+    for draft in unmarked if len(unmarked) <= BEHIND * len(judged.questions) else ():
         last = draft.pieces[-1].text.strip()
         if draft.explanation == last and _P.title.fullmatch(last):
             yield draft, f"{last!r} stands behind its answer, and nothing behind most others"
@@ -253,12 +256,12 @@ def _title_behind_answer(judged: Judged) -> Findings:
 
 @COMPARED("case_missing", "D. 丁 / 提示：术后第3天患者出现高热: the next question of the group may need it")
 def _told_of_next(judged: Judged) -> Findings:
-    told: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for draft in judged.questions:
-        if draft.group in told:
-            yield draft, f"what stands under number {told[draft.group]} may be told of it too"
+        if draft.group in numbers:
+            yield draft, f"what stands under number {numbers[draft.group]} may be told of it too"
         elif draft.group and draft.flags and draft.flags[0][1].endswith(UNDER):
-            told[draft.group] = draft.number or 0
+            numbers[draft.group] = draft.number or 0
 
 
 @COMPARED(
@@ -267,23 +270,23 @@ def _told_of_next(judged: Judged) -> Findings:
 def _numbered_blanks(judged: Judged) -> Findings:
     """Find questions whose blanks run on over all of them by numbers that are not their own."""
     whole = [draft for draft in judged.questions if not explained_together(draft)]
-    told = [(draft, [int(number) for number in _P.blank.findall(draft.stem)]) for draft in whole]
-    named = [(draft, numbers) for draft, numbers in told if numbers]
-    numbers = [number for _, own in named for number in own]
+    blanks = [(draft, [int(number) for number in _P.blank.findall(draft.stem)]) for draft in whole]
+    named = [(draft, numbers) for draft, numbers in blanks if numbers]
+    numbers = [number for _, blank_numbers in named for number in blank_numbers]
     if len(named) >= SEVERAL - 1 and numbers == sorted({*numbers}):
-        for draft, own in named:
-            if draft.number not in own:
-                yield draft, f"its blank has the number {own[0]}, by which a key may answer it"
+        for draft, blank_numbers in named:
+            if draft.number not in blank_numbers:
+                yield draft, f"its blank has the number {blank_numbers[0]}, by which a key may answer it"
 
 
 @COMPARED("parts_and_options_differ", "C. 丙 D. 丁 / 1. …: a page that begins in the middle of a question")
 def _options_before_first(judged: Judged) -> Findings:
-    own, outline = judged.questions, judged.paper.outline
-    first = [draft for draft in own if draft.run == own[0].run]
+    questions, outline = judged.questions, judged.paper.outline
+    first = [draft for draft in questions if draft.run == questions[0].run]
     lines = [piece.text for piece in outline.preamble if piece.kind not in REGIONS]
     shared = find_run(split_fields("\n".join(lines)).head)
     # Where each below it has options of its own, or it begins behind number 1, these are nobody's.
-    numbers = [item.number for item in outline.items if first and item.run == own[0].run]
+    numbers = [item.number for item in outline.items if first and item.run == questions[0].run]
     starts = [number or 0 for number in (*numbers[:1], *(draft.number for draft in first[:1]))]
     cut = not first or numbers[-1:] == [first[-1].number] or min(starts) > 1
     whole = cut and not any(draft.shared_options for draft in first)
@@ -293,8 +296,8 @@ def _options_before_first(judged: Judged) -> Findings:
 
 @COMPARED("answers_disagree", "答案：C / 1. …: each answer may be that of the next question")
 def _answer_before_first(judged: Judged) -> Findings:
-    own = judged.questions
-    first = [draft for draft in own if draft.run == own[0].run]
+    questions = judged.questions
+    first = [draft for draft in questions if draft.run == questions[0].run]
     lines = [piece.text for piece in judged.paper.outline.preamble if piece.kind not in REGIONS]
     fields = split_fields("\n".join(lines))
     if first and first[-1].answer is None and fields.answers and not fields.explanation:
@@ -312,8 +315,8 @@ def _parts_of_number(judged: Judged) -> Findings:
         marks = [mark for at, text in enumerate(lines) if (mark := heads.number_candidate(at, text))]
         if not marks or marks[-1].weight < 1 or marks[-1].style is heads.NumberStyle.PAREN:
             continue
-        told = lines[marks[-1].line]
-        in_brackets = styles.get(id(block)) == heads.NumberStyle.PAREN and not heads.INSTRUCTION.search(told)
+        head = lines[marks[-1].line]
+        in_brackets = styles.get(id(block)) == heads.NumberStyle.PAREN and not heads.INSTRUCTION.search(head)
         for draft in judged.questions if in_brackets else ():
             if draft.block is block:
-                yield draft, f"it may be a part of {told[:20]!r}"
+                yield draft, f"it may be a part of {head[:20]!r}"

@@ -12,6 +12,7 @@ from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import Fields
 from build_dataset.pipeline.parse.folding import join_lines, without_blanks
 from build_dataset.pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
+from build_dataset.pipeline.parse.labels import label_at, labels_in
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OptionRun, find_run, find_runs
 from build_dataset.pipeline.parse.outline import NumberedItem
@@ -23,8 +24,8 @@ from build_dataset.schemas.questions import SEVERAL_ANSWERS
 _P = Patterns(__name__)
 Lines = list[ParsedLine]
 PartRuns = tuple[Sequence[int], list[OptionRun], int]  # names of parts, their options, where the first begin
-COPY = 0.8  # least likeness of a question printed twice; others of a subject reach 0.5
-SEVERAL = 3  # the least number of questions printed again
+COPY_LIKENESS = 0.8  # least likeness of a question printed twice; others of a subject reach 0.5
+MIN_COPIES = 3  # the least number of questions printed again
 
 
 class SubItem(NamedTuple):
@@ -59,8 +60,8 @@ def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
     if letters and len(letters) != len(starts):
         doubt, letters = f"{len(starts)} parts, {len(letters)} answers", []
     parts = (
-        SubItem(join_lines(head[one.end() : one.start() + run.start]), run.options, letter)
-        for one, run, letter in zip(starts, runs, letters or [None] * len(runs), strict=True)
+        SubItem(join_lines(head[start.end() : start.start() + run.start]), run.options, letter)
+        for start, run, letter in zip(starts, runs, letters or [None] * len(runs), strict=True)
     )
     return Parts(join_lines(head[: edges[0]]), tuple(parts), shared_options=False, doubt=doubt)
 
@@ -78,8 +79,8 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
     options = _with_last(run, lines[:first])
     parts: list[SubItem] = []
     for line in lines[first:]:
-        if found := _answers(line, labels):
-            parts.append(SubItem(found["stem"].strip(" :："), options, found["letters"], found["rest"]))
+        if answered := _answers(line, labels):
+            parts.append(SubItem(answered["stem"].strip(" :："), options, answered["letters"], answered["rest"]))
         else:
             last = parts[-1]
             parts[-1] = last._replace(explanation=join_lines(f"{last.explanation or ''}\n{line}"))
@@ -89,10 +90,10 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
 
 
 def _answers(line: str, labels: set[str]) -> re.Match[str] | None:
-    found = _P.answered_stem.match(line.strip())
-    letters = found["letters"] if found else ""
+    match = _P.answered_stem.match(line.strip())
+    letters = match["letters"] if match else ""
     once = set(letters) <= labels and len(set(letters)) == len(letters)
-    return found if found and once and not _P.mark_alone.fullmatch(found["stem"].strip()) else None
+    return match if match and once and not _P.mark_alone.fullmatch(match["stem"].strip()) else None
 
 
 def _circled_parts(lead: str, lines: list[str], run: OptionRun, labels: set[str]) -> Parts | None:
@@ -153,7 +154,7 @@ def _trace_item(draft: Draft, item: NumberedItem) -> None:
 def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields) -> Iterable[Draft]:
     """Questions 2.3. on one text, with a run of options for each of them."""
     numbers = range(item.number, item.last + 1)
-    names, runs, start = _labelled_runs(head, numbers) or _plain_runs(head, numbers)
+    names, runs, start = _labelled_runs(head, numbers)
     lead = join_lines(head[:start])  # the text before the first options
     even = len(runs) == len(numbers)  # a run each, in order
     letters = _letter_each(fields, len(numbers))
@@ -174,37 +175,32 @@ def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields)
         yield draft
 
 
-def _plain_runs(head: str, numbers: Sequence[int]) -> PartRuns:
-    runs = find_runs(head)
-    return numbers, runs, runs[0].start if runs else len(head)
-
-
-def _labelled_runs(head: str, numbers: Sequence[int]) -> PartRuns | None:
-    """Return the runs behind the labels of the parts of 第4-5题: （1） and （2）, or （4） and （5）."""
+def _labelled_runs(head: str, numbers: Sequence[int]) -> PartRuns:
+    """Return the runs behind the labels of the parts of 第4-5题, （1） and （2）, or （4） and （5）; else all runs."""
     labels = list(_P.part_line.finditer(head))
     names = [int(label[1] or label[2]) for label in labels]
     edges = [*(label.start() for label in labels[1:]), len(head)]
     runs = [find_run(head[:edge], label.end()) for label, edge in zip(labels, edges, strict=False)]
-    found = [run for run in runs if run]
+    named_runs = [run for run in runs if run]
     named = names in ([*numbers], [*range(1, len(numbers) + 1)])
-    return (names, found, labels[0].start()) if named and len(found) == len(numbers) else None
+    if named and len(named_runs) == len(numbers):
+        return names, named_runs, labels[0].start()
+    in_turn = find_runs(head)
+    return numbers, in_turn, in_turn[0].start if in_turn else len(head)
 
 
 def _letter_each(fields: Fields, count: int) -> Sequence[str]:
     """Return the letters of an answer for each of so many questions: ACB, A C B, （1）A."""
     letters: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers
-    each = next((found for text in fields.answer_texts if (found := _P.each.match(text))), None)
-    return re.findall(r"[A-K]", each[0]) if each and len(letters) != count else letters
-
-
-def _suffix(index: int) -> str:
-    return chr(97 + index) if index < 26 else f"z{index}"
+    apart = next((match for text in fields.answer_texts if (match := _P.each.match(text))), None)
+    return labels_in(apart[0]) if apart and len(letters) != count else letters
 
 
 def part_drafts(item: NumberedItem, pieces: Lines, parts: Parts, fields: Fields) -> Iterable[Draft]:
     """A draft for every question inside an item."""
     for index, part in enumerate(parts.parts):
-        draft = Draft(item.number, item.run, pieces, item.block, part.stem, _suffix(index))
+        suffix = label_at(index).lower() if index < 26 else f"z{index}"
+        draft = Draft(item.number, item.run, pieces, item.block, part.stem, suffix)
         draft.options, draft.group = list(part.options), f"p{item.run}.{item.number}"
         draft.explanation = part.explanation if parts.shared_options else fields.explanation
         draft.shared_stem, draft.shared_options = parts.lead or None, parts.shared_options
@@ -233,18 +229,18 @@ def continue_cases(drafts: Sequence[Draft]) -> None:
     """承上題 (as above), 承第3題: such a question shares the case of the one it names."""
     named_so = group_values(((draft.run, draft.number), draft) for draft in drafts)
     for before, draft in pairwise(drafts):
-        found = _P.as_above.match(draft.stem)  # 承上題, 承第3題
-        if not found or draft.shared_stem:
+        match = _P.as_above.match(draft.stem)  # 承上題, 承第3題
+        if not match or draft.shared_stem:
             continue
-        number = int(found[1]) if found[1] else None
-        others = (one for one in named_so[draft.run, number] if one is not draft)
+        number = int(match[1]) if match[1] else None
+        others = (named_draft for named_draft in named_so[draft.run, number] if named_draft is not draft)
         named = next(others, None) if number else before
         if named is None or named.entry or not named.options:
             continue
         named.group = draft.group = named.group or f"c{named.run}.{named.number}"
         draft.shared_stem = named.shared_stem or named.stem
         draft.shared_pieces = named.shared_pieces or named.pieces
-        draft.add_trace(Part.SHARED, "as_above", found[0], named.pieces)
+        draft.add_trace(Part.SHARED, "as_above", match[0], named.pieces)
 
 
 def merge_copies(drafts: Sequence[Draft]) -> None:
@@ -254,29 +250,29 @@ def merge_copies(drafts: Sequence[Draft]) -> None:
     copy reads otherwise one of the two was misread: both wait.
     """
     first: dict[int, Draft] = {}
-    whole = (one for one in drafts if one.number is not None and not (one.entry or one.suffix))
+    whole = (draft for draft in drafts if draft.number is not None and not (draft.entry or draft.suffix))
     for members in group_values((draft.run, draft) for draft in whole).values():
         pairs = [(first[draft.number or 0], draft) for draft in members if draft.number in first]
-        asked = [(one, other) for one, other in pairs if one.options and other.options]
-        told = [other for _, other in asked if other.answer or other.explanation]  # why copies are
-        alike = [pair for pair in asked if _likeness(*pair) > COPY] if 2 * len(told) > len(asked) else []
-        if len(alike) < SEVERAL or 2 * len(alike) < len(asked):
+        asked = [(original, copy) for original, copy in pairs if original.options and copy.options]
+        answered = [copy for _, copy in asked if copy.answer or copy.explanation]  # why copies are
+        alike = [pair for pair in asked if _likeness(*pair) > COPY_LIKENESS] if 2 * len(answered) > len(asked) else []
+        if len(alike) < MIN_COPIES or 2 * len(alike) < len(asked):
             first |= {draft.number or 0: draft for draft in members}
             continue
-        for one, other in pairs:
-            other.entry = _likeness(one, other) > COPY
-            if other.entry and other.options and _text(one) != _text(other):
-                one.flag("copies_differ", f"printed again, it reads otherwise: {_text(other)[:60]!r}")
+        for original, copy in pairs:
+            copy.entry = _likeness(original, copy) > COPY_LIKENESS
+            if copy.entry and copy.options and _text(original) != _text(copy):
+                original.flag("copies_differ", f"printed again, it reads otherwise: {_text(copy)[:60]!r}")
 
 
-def _likeness(one: Draft, other: Draft) -> float:
-    return fuzz.ratio(_text(one), _text(other)) / 100
+def _likeness(original: Draft, copy: Draft) -> float:
+    return fuzz.ratio(_text(original), _text(copy)) / 100
 
 
 def _text(draft: Draft) -> str:
     """Return the text of a question without widths and spaces."""
-    told = draft.stem + "".join(label + text for label, text in draft.options)
-    return without_blanks(told)
+    whole = draft.stem + "".join(label + text for label, text in draft.options)
+    return without_blanks(whole)
 
 
 def share_joint_answers(drafts: Sequence[Draft]) -> None:
@@ -305,11 +301,11 @@ def share_joint_answers(drafts: Sequence[Draft]) -> None:
 
 def _letters_in_order(draft: Draft) -> tuple[str, str | None]:
     """Return all letters of an answer in their order, also those that its explanation begins with, and the rest."""
-    found = _P.each_left.match(f"{draft.explanation or ''}\n")
-    if not found or not draft.answer:
+    match = _P.each_left.match(f"{draft.explanation or ''}\n")
+    if not match or not draft.answer:
         return draft.answer or "", draft.explanation
-    letters = draft.answer + "".join(re.findall("[A-K]", found[0]))
-    return letters, (draft.explanation or "")[found.end() :] or None
+    letters = draft.answer + "".join(labels_in(match[0]))
+    return letters, (draft.explanation or "")[match.end() :] or None
 
 
 def _share(drafts: list[Draft], letters: str) -> None:

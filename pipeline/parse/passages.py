@@ -17,7 +17,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import plain_header, vocabulary
 
 _P = Patterns(__name__)
-LONG, SENTENCE = 60, 24  # least weight of a text that may be a passage, and of one that stems are seen to lack
+PASSAGE, SENTENCE = 60, 24  # least weight of a text that may be a passage, and of one that stems are seen to lack
 _CHECKED = 300  # rows whose texts are compared
 _SHARE = 0.3  # of stems that repeat, or speak of a text outside, from which they cannot stand alone
 _DERIVED = 0.3  # how much more of a text its own row says already than another row does: facts of a case, one by one
@@ -54,11 +54,11 @@ def speaks_of_text(stem: str) -> str:
 
     因此该患者首选 speaks of somebody; 男，45岁。… 该患者首选 tells who it is.
     """
-    found = _P.fitting("text_outside", stem).search(stem)
-    if found and not _P.told_here.search(stem, found.end()) and weight(stem[: found.start()]) < LONG:
-        return found[0]
+    match = _P.fitting("text_outside", stem).search(stem)
+    if match and not _P.told_here.search(stem, match.end()) and weight(stem[: match.start()]) < PASSAGE:
+        return match[0]
     person = _P.fitting("person_outside", stem).search(stem)
-    if person and not _P.person_told.search(stem[: person.start()]) and weight(stem[: person.start()]) < 2 * LONG:
+    if person and not _P.person_told.search(stem[: person.start()]) and weight(stem[: person.start()]) < 2 * PASSAGE:
         return person[0]
     return ""
 
@@ -68,16 +68,18 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
 
     ``least`` is the least median weight of its texts: none where its name says that it belongs to the question.
     """
-    told = [(row, text) for row in rows if (text := whole_text(row.get(name)))]
+    filled = [(row, text) for row in rows if (text := whole_text(row.get(name)))]
     # Of an object the longest part counts: {"code": "F17", "title": "Pharmakologie"} is no text.
-    sizes = [max(map(weight, text.split("\n"))) if isinstance(row[name], dict) else weight(text) for row, text in told]
-    if len(told) < 3 or median(sizes) < least or all(" " not in text and text.isascii() for _, text in told):
+    sizes = [
+        max(map(weight, text.split("\n"))) if isinstance(row[name], dict) else weight(text) for row, text in filled
+    ]
+    if len(filled) < 3 or median(sizes) < least or all(" " not in text and text.isascii() for _, text in filled):
         return None  # addresses, paths, codes
-    texts = [text for _, text in told]
+    texts = [text for _, text in filled]
     runs = [len(list(group)) for _, group in groupby(texts)]
     if len({*texts}) < max(3, 0.05 * len(texts)):
         return None  # a category, an instruction
-    checked = [(ask(row), text) for row, text in told[:: max(1, len(told) // _CHECKED)]]
+    checked = [(ask(row), text) for row, text in filled[:: max(1, len(filled) // _CHECKED)]]
     rests = [_rest(asked, text) for asked, text in checked]
     known = [f"{asked.stem}\n{asked.case}" for asked, _ in checked]
     held = _gain(rests, known)
@@ -90,11 +92,11 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     words = vocabulary()["words"]
     if any(word in plain_header(name) for word in words["of_answer"]):
         return Use.EXPLAINS
-    long = median(sizes) >= LONG
+    long = median(sizes) >= PASSAGE
     shared = long and len(runs) <= 0.7 * len(texts) and max(runs) <= 0.5 * len(texts)
     lacking, bare = _lacking([asked for asked, _ in checked])
     explains = _telling(checked) >= _TELLS_KEY
-    whole = len(told) >= 0.5 * len(rows)
+    whole = len(filled) >= 0.5 * len(rows)
     if not lacking and plain_header(name) in words["cited"]:
         return Use.OTHER  # Driver Guide §2.5, lines 71–75, of several questions
     if bare and not (shared or lacking or explains):
@@ -122,21 +124,21 @@ def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:
     And whether they say what others say too, and nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是.
     Those with a case lack nothing: a second text, of a solution, is none of theirs.
     """
-    rows, asked = len(asked), [one for one in asked if not one.case]
-    times = Counter(one.stem for one in {(each.stem, str(each.options)): each for each in asked}.values())
-    alike = sum(times[one.stem] > 1 for one in asked)
-    outside = sum(bool(speaks_of_text(one.stem)) or _leans(one.stem) for one in asked)
-    pairs = [_pairs(one.stem) for one in asked]
-    known = Counter(pair for own in pairs for pair in own)
+    rows, asked = len(asked), [draft for draft in asked if not draft.case]
+    times = Counter(draft.stem for draft in {(draft.stem, str(draft.options)): draft for draft in asked}.values())
+    alike = sum(times[draft.stem] > 1 for draft in asked)
+    outside = sum(bool(speaks_of_text(draft.stem)) or _leans(draft.stem) for draft in asked)
+    pairs = [_pairs(draft.stem) for draft in asked]
+    known = Counter(pair for bigrams in pairs for pair in bigrams)
     common = max(_COMMON, 0.05 * len(asked))
-    bare = sum(sum(known[pair] > common for pair in own) >= 0.5 * len(own) for own in pairs)
+    bare = sum(sum(known[pair] > common for pair in bigrams) >= 0.5 * len(bigrams) for bigrams in pairs)
     return max(alike, outside) >= _SHARE * rows, bare >= 0.5 * rows
 
 
 def _leans(stem: str) -> bool:
     """Return whether a short stem has looser words of a text outside: 由此，可以推断出, the author."""
-    found = _P.leaning.search(stem) if weight(stem) < 2 * LONG else None
-    return found is not None and not _P.person_told.search(stem[: found.start()])
+    match = _P.leaning.search(stem) if weight(stem) < 2 * PASSAGE else None
+    return match is not None and not _P.person_told.search(stem[: match.start()])
 
 
 def _rest(asked: Asked, text: str) -> str:
@@ -151,10 +153,10 @@ def _telling(checked: Sequence[tuple[Asked, str]]) -> float:
     gains = []
     for asked, text in checked:
         right = [label in asked.key for label, _ in asked.options]
-        said = [len(option) > 1 and option in text for _, option in asked.options]
-        concluded = {letter for found in _P.concluded.finditer(text) for letter in found[1]}
+        quoted = [len(option) > 1 and option in text for _, option in asked.options]
+        concluded = {letter for match in _P.concluded.finditer(text) for letter in match[1]}
         if any(right) and not all(right):
-            hits = [own or label in concluded for own, (label, _) in zip(said, asked.options, strict=True)]
+            hits = [whole or label in concluded for whole, (label, _) in zip(quoted, asked.options, strict=True)]
             inside, outside = (
                 [hit for hit, is_key in zip(hits, right, strict=True) if is_key is k] for k in (True, False)
             )
@@ -164,15 +166,15 @@ def _telling(checked: Sequence[tuple[Asked, str]]) -> float:
 
 def _gain(texts: Sequence[str], others: Sequence[str]) -> float:
     """Return how much more of texts their own rows' other text holds than that of the next row does."""
-    own = [_contained(text, other) for text, other in zip(texts, others, strict=True)]
-    next_ = [_contained(text, other) for text, other in zip(texts, others[1:], strict=False)]
-    return sum(own) / max(1, len(own)) - sum(next_) / max(1, len(next_))
+    shares = [_contained(text, passage) for text, passage in zip(texts, others, strict=True)]
+    next_ = [_contained(text, passage) for text, passage in zip(texts, others[1:], strict=False)]
+    return sum(shares) / max(1, len(shares)) - sum(next_) / max(1, len(next_))
 
 
-def _contained(text: str, other: str) -> float:
+def _contained(text: str, passage: str) -> float:
     """Return the share of a text's pairs of words, or of ideographs, that another holds."""
-    own, held = _pairs(text), _pairs(other)
-    return len(own & held) / len(own) if own else 0.0
+    wanted, held = _pairs(text), _pairs(passage)
+    return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
 def _pairs(text: str) -> set[tuple[str, ...]]:

@@ -12,8 +12,9 @@ from build_dataset.pipeline.parse.checks import Checks, Judged, ParseCheck
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import opens_field, split_fields
 from build_dataset.pipeline.parse.folding import structural, without_digits
+from build_dataset.pipeline.parse.labels import find_labels, has_label, labels_in, opens_option, run_from_a
 from build_dataset.pipeline.parse.lines import ColumnEdges, ParsedLine, is_complete_line
-from build_dataset.pipeline.parse.options import find_labels, find_run, has_label, opens_option
+from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.running import is_title
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Part
@@ -21,7 +22,7 @@ from build_dataset.schemas.documents import Part
 _P = Patterns(__name__)
 FOOT, GOES_ON = _P.foot, _P.goes_on
 MAX_NUMBER_AHEAD = 5  # a text may speak of questions whose numbers are so many further on: 1. A 肝… 2. 3. D
-LONG, TIMES = 60, 4  # an option longer than this, and so many times the others, may hold what follows it
+LONG_OPTION, TIMES = 60, 4  # an option longer than this, and so many times the others, may hold what follows it
 _LABELS_INSIDE = _P.table("labels_inside")
 _TEXTS = [(row, re.compile(row["pattern"])) for row in _P.rows("texts")]  # parts that stop a question
 EVERY = ("parts", "middle")  # groups of which every text that one matches is told, not the first alone
@@ -58,7 +59,7 @@ def explained_together(draft: Draft) -> bool:
 @STRUCTURE("options_not_contiguous", "A. 甲 C. 丙")
 def _labels_in_order(draft: Draft, _: Judged) -> Iterable[str]:
     labels = [label for label, _ in draft.options]
-    if len(labels) < 2 or labels != [chr(65 + i) for i in range(len(labels))]:
+    if len(labels) < 2 or not run_from_a(labels):
         yield f"labels {' '.join(labels)}"
 
 
@@ -74,8 +75,8 @@ def _empty_options(draft: Draft, _: Judged) -> Iterable[str]:
 def _glued_label(draft: Draft, _: Judged) -> Iterable[str]:
     looks = [re.search(rf"\s{label}[.．、]", text) for label, text in draft.options]
     looks += [_P.label_inside.search(text) for name, text in texts_of(draft) if name != "case"]
-    if found := next(filter(None, looks), None):
-        near = found.string[max(0, found.start() - 10) : found.end() + 10]
+    if match := next(filter(None, looks), None):
+        near = match.string[max(0, match.start() - 10) : match.end() + 10]
         yield f"what looks like an option's label stands inside a text: {near!r}"
 
 
@@ -85,17 +86,17 @@ def _texts_found(group: str, reason: str, draft: Draft, _: Judged) -> Iterable[s
     for name, text in [*texts_of(draft), ("explanation", draft.explanation or "")]:
         shown = text if group == "characters" else structural(text)
         matches = ((row, pattern.search(shown)) for row, pattern in rows if name.split()[0] in row["of"])
-        row, found = next(((row, found) for row, found in matches if found), (None, None))
-        if row and found and row["reason"] == reason:
-            near, code = text[max(0, found.start() - 20) : found.end() + 20], f"U+{ord(found[0][0]):04X}"
+        row, match = next(((row, match) for row, match in matches if match), (None, None))
+        if row and match and row["reason"] == reason:
+            near, code = text[max(0, match.start() - 20) : match.end() + 20], f"U+{ord(match[0][0]):04X}"
             yield row["says"].format(name=name, near=near, code=code, head=text[:20], tail=text[-40:])
-        if found and group not in EVERY:
+        if match and group not in EVERY:
             return
 
 
 def _text_checks(group: str) -> list[ParseCheck]:
     examples = {row["reason"]: row["example"] for row, _ in _TEXTS if row["group"] == group}
-    return [ParseCheck(why, partial(_texts_found, group, why), "question", one) for why, one in examples.items()]
+    return [ParseCheck(why, partial(_texts_found, group, why), "question", shown) for why, shown in examples.items()]
 
 
 STRUCTURE += _text_checks("key")
@@ -110,12 +111,12 @@ def _no_stem(draft: Draft, _: Judged) -> Iterable[str]:
 @STRUCTURE("answer_not_in_options", "答案：E, of A to D")
 def _absent_answer(draft: Draft, _: Judged) -> Iterable[str]:
     labels, letters = dict(draft.options), draft.answer or ""
-    told = f"options {' '.join(sorted(labels))}"
+    listed = f"options {' '.join(sorted(labels))}"
     if not {*letters} <= {*labels} or len({*letters}) != len(letters):
-        yield f"answer {letters}, {told}"
+        yield f"answer {letters}, {listed}"
     strange = [answer for answer in draft.accepted or [] if not {*answer} <= {*labels}]
     if letters and strange:
-        yield f"accepted {' '.join(strange)}, {told}"
+        yield f"accepted {' '.join(strange)}, {listed}"
 
 
 @STRUCTURE("several_answers", "一、单选题 … 答案：AC")
@@ -133,14 +134,14 @@ def _labels_inside(draft: Draft, _: Judged) -> Iterable[str]:
     forms = [_LABELS_INSIDE[form]] if form in _LABELS_INSIDE else list(_LABELS_INSIDE.values())
     last, text = draft.options[-1]
     for labels in forms:
-        later = [found[1].upper() for found in labels.finditer(text)]
+        later = [match[1].upper() for match in labels.finditer(text)]
         if any(last < letter <= chr(ord(last) + 4) for letter in later):
             yield f"a label stands in option {last}: {text[-30:]!r}"
-        for name, told in texts_of(draft):
-            marks = [*labels.finditer(told)]
+        for name, part in texts_of(draft):
+            marks = [*labels.finditer(part)]
             letters = [mark[1].upper() for mark in marks]
             if name != "case" and any(ord(after) == ord(before) + 1 for before, after in pairwise(letters)):
-                place = told[marks[0].start() : marks[-1].end() + 10].strip()[-100:]
+                place = part[marks[0].start() : marks[-1].end() + 10].strip()[-100:]
                 yield f"labels stand in {name}: {''.join(letters)} of {place!r}"
 
 
@@ -161,9 +162,9 @@ def _case_inside(draft: Draft, _: Judged) -> Iterable[str]:
 @CONTENT("label_inside_text", "C. 丙 / A. 甲 B. 乙")
 def _label_before_a(draft: Draft, _: Judged) -> Iterable[str]:
     for place, piece in enumerate(draft.pieces):
-        if place and (found := _P.later_label.match(piece.text)):
-            if found[1] != "A":
-                yield f"a line before option A begins with {found[1]}"
+        if place and (match := _P.later_label.match(piece.text)):
+            if match[1] != "A":
+                yield f"a line before option A begins with {match[1]}"
             return
         if any(label.letter == "A" and label.strength > 1 for label in find_labels(piece.text)):
             return
@@ -173,7 +174,7 @@ def _label_before_a(draft: Draft, _: Judged) -> Iterable[str]:
 def _long_option(draft: Draft, judged: Judged) -> Iterable[str]:
     sizes = sorted((len(text), label) for label, text in draft.options)
     (second, _), (longest, label) = sizes[-2:] if len(sizes) > 1 else ((0, ""), (0, ""))
-    long = longest > LONG and longest > TIMES * second and not draft.shared_options
+    long = longest > LONG_OPTION and longest > TIMES * second and not draft.shared_options
     if long and not (label == draft.options[-1][0] and _is_one_paragraph(draft, judged.edges)):
         yield f"{label} has {longest} characters, the others at most {second}: {dict(draft.options)[label][-100:]!r}"
 
@@ -206,8 +207,8 @@ def _options_between_answers(draft: Draft, _: Judged) -> Iterable[str]:
 
 @CONTENT("readings_differ", "text layer 不宜用, picture 宜用")
 def _readings_differ(draft: Draft, _: Judged) -> Iterable[str]:
-    if other := next((piece for piece in draft.all_pieces if piece.other), None):
-        yield f"read as {other.text!r} and as {other.other!r}"
+    if unsure := next((piece for piece in draft.all_pieces if piece.other), None):
+        yield f"read as {unsure.text!r} and as {unsure.other!r}"
 
 
 CONTENT += _text_checks("powers")
@@ -222,19 +223,19 @@ def _verdict(draft: Draft, _: Judged) -> Iterable[str]:
 
 @CONTENT("answers_disagree", "答案：B（丙）; 答案：A⏎B")
 def _beside_answer(draft: Draft, _: Judged) -> Iterable[str]:
-    told = (draft.explanation or "").strip()
-    found = _P.beside.match(told)
-    text = found[1] if found else told
-    own = {*(draft.answer or "")}
+    explanation = (draft.explanation or "").strip()
+    match = _P.beside.match(explanation)
+    text = match[1] if match else explanation
+    letters = {*(draft.answer or "")}
     texts = {label for label, option in draft.options if text and option.strip() == text}
     row = _P.letters_beside.match(text)
-    if own and not texts & own and (texts or (row and own != {*re.findall("[A-K]", row[0])})):
+    if letters and not texts & letters and (texts or (row and letters != {*labels_in(row[0])})):
         yield f"answer {draft.answer}, but {text[:30]!r} stands beside it"
 
 
 @CONTENT("answer_in_text", "患有（A）病 in the text of parts whose blanks have A to D")
 def _shown_answer(draft: Draft, _: Judged) -> Iterable[str]:
-    shown = {found[1] for found in _P.shown.finditer(draft.shared_stem or "")} & {*dict(draft.options)}
+    shown = {match[1] for match in _P.shown.finditer(draft.shared_stem or "")} & {*dict(draft.options)}
     if shown and explained_together(draft):
         yield f"{', '.join(sorted(shown))} may be filled in where a part's blank stood"
 

@@ -28,10 +28,10 @@ def with_former_names(sources: Iterable[SourceTable], released: pl.DataFrame) ->
 
 
 def _former_ids(source: SourceTable, gone: Sequence[str], contents: Mapping[str, str]) -> dict[int, str]:
-    questions = {row.row: found[0] for row, found in source.rows if not isinstance(found, RowError)}
-    own = {row: name for row, name in source.own_ids.items() if row in questions}
+    questions = {row.row: result[0] for row, result in source.rows if not isinstance(result, RowError)}
+    given = {row: name for row, name in source.own_ids.items() if row in questions}
     for former in (source.document.document, *gone):
-        ids = {row: row_id(former + source.part, name, "") for row, name in own.items()}
+        ids = {row: row_id(former + source.part, name, "") for row, name in given.items()}
         known = [(row, name) for row, name in ids.items() if name in contents]
         hits = [contents[name] == questions[row].content_hash for row, name in known]
         if hits and (former == source.document.document or 2 * sum(hits) >= len(hits)):
@@ -47,10 +47,10 @@ def with_ids(sources: Iterable[SourceTable]) -> list[SourceTable]:
     """
     sources = list(sources)
     alike = group_values(
-        (found[0].question_id, (sha256(row.fields), row.document, row.row))
+        (result[0].question_id, (sha256(row.fields), row.document, row.row))
         for source in sources
-        for row, found in source.rows
-        if not isinstance(found, RowError)
+        for row, result in source.rows
+        if not isinstance(result, RowError)
     )
     names = {
         (document, row): name if not at else f"{name}-{at + 1}"
@@ -61,8 +61,8 @@ def with_ids(sources: Iterable[SourceTable]) -> list[SourceTable]:
 
 
 def _named(read: Read, names: Mapping[tuple[str, int], str]) -> Read:
-    row, found = read
+    row, result = read
     name = names.get((row.document, row.row))
-    if isinstance(found, RowError) or name in (None, found[0].question_id):
+    if isinstance(result, RowError) or name in (None, result[0].question_id):
         return read
-    return row, (found[0].model_copy(update={"question_id": name}), found[1])
+    return row, (result[0].model_copy(update={"question_id": name}), result[1])

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from build_dataset.pipeline.parse.cell_labels import Pairs, without_announcement
 from build_dataset.pipeline.parse.cells import Options
+from build_dataset.pipeline.parse.labels import Pairs, without_announcement
 from build_dataset.pipeline.parse.nets import Doubts, Furniture
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.text import tidy
@@ -31,12 +31,12 @@ _NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
 def numbers_lead(stems: Sequence[str]) -> bool:
     """Return whether the stems of a table begin with their numbers: 1、…, 2、…."""
     bare = [_P.decoration.sub("", stem, count=1) for stem in stems]
-    found = [int(mark[1]) for stem in bare if (mark := _P.number.match(stem))]
-    steps = [one < other for one, other in pairwise(found)]
+    numbers = [int(mark[1]) for stem in bare if (mark := _P.number.match(stem))]
+    steps = [before < after for before, after in pairwise(numbers)]
     # Numbers of questions rise, and begin again in the next paper.
-    again = (found[at + 1] == 1 and at > 1 and all(steps[at - 2 : at]) for at, step in enumerate(steps) if not step)
+    again = (numbers[at + 1] == 1 and at > 1 and all(steps[at - 2 : at]) for at, step in enumerate(steps) if not step)
     rising = sum(steps) + sum(again)
-    return len(found) > 2 and len(found) >= _NUMBERED * len(stems) and rising >= _NUMBERED * (len(found) - 1)
+    return len(numbers) > 2 and len(numbers) >= _NUMBERED * len(stems) and rising >= _NUMBERED * (len(numbers) - 1)
 
 
 def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | None]:
@@ -44,8 +44,8 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
 
     Where stems are ``numbered``, a number before digits is that of the ``row``: 6.1型糖尿病.
     """
-    if found := _P.decoration.match(stem):
-        stem = stem[found.end() :]
+    if match := _P.decoration.match(stem):
+        stem = stem[match.end() :]
     number = _P.number.match(stem)
     kind = _P.kind.match(stem, number.end() if number else 0)
     if kind:
@@ -73,27 +73,27 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 
     A range in round brackets or none counts where it begins after the row's ``number`` (疗程为（3-5）is none).
     """
-    found = _P.range.search(stem, max(0, len(stem) - 60))
-    if not found or not found.start():
+    match = _P.range.search(stem, max(0, len(stem) - 60))
+    if not match or not match.start():
         return stem, None
-    first, last = int(found[2]), int(found[3])
-    named = found[1] in ("【", "[") or found[4] or found[5] or (found[1] and first == number + 1)
+    first, last = int(match[2]), int(match[3])
+    named = match[1] in ("【", "[") or match[4] or match[5] or (match[1] and first == number + 1)
     if not named or not 0 < last - first < _WIDEST:
         return stem, None
-    return stem[: found.start()].rstrip(), f"{first}–{last}"
+    return stem[: match.start()].rstrip(), f"{first}–{last}"
 
 
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
-    text, texts = _bare(stem), [_bare(one) for _, one in options]
+    text, texts = _bare(stem), [_bare(option) for _, option in options]
     if not any(texts) or not (
         text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)) or any(map(text.__contains__, texts))
     ):
         return stem, False
-    places = [(at, char) for at, one in enumerate(stem) for char in _bare(one)]
+    places = [(at, char) for at, sign in enumerate(stem) for char in _bare(sign)]
     text = "".join(char for _, char in places)
     labels = [_bare(label) for label, _ in options]
-    labelled = "".join(label + one for label, one in zip(labels, texts, strict=True))
+    labelled = "".join(label + text for label, text in zip(labels, texts, strict=True))
     empty = ["".join(chr(97 + at) for at in range(len(texts), more)) for more in (0, 4, 5)]
     for tail in (end + labels_alone for end in (labelled, "".join(texts)) for labels_alone in empty):
         if len(texts) > 1 and text.endswith(tail) and len(text) > len(tail):
@@ -102,7 +102,7 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
             end = next((at for at, char in enumerate(stem[before:], before) if char.isalnum()), before)
             bare = stem[:before] + stem[before:end].rstrip(" \t\n(（【[《")
             return without_announcement(bare), False
-    places_of = [text.find(one) for one in texts if len(one) > 1]
+    places_of = [text.find(option) for option in texts if len(option) > 1]
     apart = len({*places_of}) == len(places_of)  # of A*B-C the letters alone are those of AB*C- and *AB-C
     start = min(places_of, default=-1) if apart else -1
     repeated = start > 0 and len(texts) > 2 and sum(map(len, texts)) >= _COPIED * (len(text) - start)
@@ -118,8 +118,8 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
     """A stem without what stands behind it that is no part of it: a range of other questions, its own options."""
     stem, others = without_range(stem, number)
     if others:
-        told = f"the stem ends with the range {others}: the options may be theirs"
-        doubts.append(("options_of_others", told))
+        detail = f"the stem ends with the range {others}: the options may be theirs"
+        doubts.append(("options_of_others", detail))
     stem, repeated = without_options(stem, options.pairs)
     if repeated:
         doubts.append(("text_left_over", "the stem seems to end with its options, in another form"))
@@ -128,26 +128,26 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
 
 def labelled_once(options: Options, doubts: Doubts) -> Options:
     """The options without labels of their own before their texts; another's label there is a doubt."""
-    found = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
+    marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
-    last = max((ord(label[0]) for label, *_ in found), default=0)
-    one, foreign = (
-        sum(mark is not None for *_, mark in found) == 1,
-        any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for _, text, _ in found),
+    last = max((ord(label[0]) for label, *_ in marks), default=0)
+    single, foreign = (
+        sum(mark is not None for *_, mark in marks) == 1,
+        any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for _, text, _ in marks),
     )
-    if one or foreign:
-        found = [(label, text, None if foreign or _P.initial.match(text) else mark) for label, text, mark in found]
-    if others := [label for label, _, mark in found if mark and mark[1] != label]:
+    if single or foreign:
+        marks = [(label, text, None if foreign or _P.initial.match(text) else mark) for label, text, mark in marks]
+    if others := [label for label, _, mark in marks if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
-    together = "\n".join(text for _, text, _ in found)  # nearly all have none of these
-    inside = found if _P.options_inside.search(together) else []
+    together = "\n".join(text for _, text, _ in marks)  # nearly all have none of these
+    inside = marks if _P.options_inside.search(together) else []
     if run := next((label for label, text, _ in inside if _P.options_inside.search(text)), None):
         doubts.append(("label_inside_text", f"labels A, B and C of another question stand in option {run}"))
     if _P.rule.search(together):
         doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
-    if not any(mark for *_, mark in found):
+    if not any(mark for *_, mark in marks):
         return options
-    ends = (mark.end() if mark and mark[1] == label else 0 for label, _, mark in found)
+    ends = (mark.end() if mark and mark[1] == label else 0 for label, _, mark in marks)
     pairs = [(label, text[end:]) for (label, text), end in zip(options.pairs, ends, strict=True)]
     return replace(options, pairs=pairs)
 
@@ -169,10 +169,10 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
     doubts = list(dict.fromkeys(doubt for doubt, find in _FINDS if any(map(find, texts))))
     if options.cut_at_marks and len(options.pairs) != usual:
-        told = f"{len(options.pairs)} options where most rows have {usual}"
-        doubts.append(("options_too_many", f"{told}: a text may hold a mark between them"))
+        detail = f"{len(options.pairs)} options where most rows have {usual}"
+        doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
     tags = {
-        found[1] for _, text in options.pairs if (found := _P.opening_tag.match(text)) and found[1] not in tidy(text)
+        match[1] for _, text in options.pairs if (match := _P.opening_tag.match(text)) and match[1] not in tidy(text)
     }
     if len(tags) > 2:  # <p>, <p id="a">, <h1>: what a web page hides is what they say
         doubts.append(

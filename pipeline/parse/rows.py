@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from build_dataset.pipeline.claims.explanations import contradiction
 from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
-from build_dataset.pipeline.parse.cell_labels import cut_stem
 from build_dataset.pipeline.parse.cells import Fields, Options
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import filled_blank
 from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
+from build_dataset.pipeline.parse.labels import cut_stem, run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.pipeline.stage import Each, Failure, here
 from build_dataset.schemas.columns import option_of, roles_of, vocabulary
@@ -66,24 +66,24 @@ class SourceTable:
 
     def caught(self) -> Caught:
         """Return its questions after the nets, and the doubts about the whole of it."""
-        readings = [Reading(*found) for _, found in self.rows if not isinstance(found, RowError)]
-        found = cast(self.name, readings, self.settings)
-        return found._replace(notes=[*self.notes, *found.notes])
+        readings = [Reading(*result) for _, result in self.rows if not isinstance(result, RowError)]
+        doubted = cast(self.name, readings, self.settings)
+        return doubted._replace(notes=[*self.notes, *doubted.notes])
 
-    def told(self) -> list[str]:
+    def notices(self) -> list[str]:
         """Return what people must know: why it was stopped, or that its questions have no key."""
         where = f'under [sources."{self.name}"]'
         if isinstance(self.columns, Unclear):
-            reasons = {found.reason for _, found in self.rows if isinstance(found, RowError)}
+            reasons = {result.reason for _, result in self.rows if isinstance(result, RowError)}
             if self.columns.reason not in reasons:  # items of another kind, as each row tells
                 return []
             return [f"{counted(len(self.rows), 'row')} not read: {self.columns.detail} {where}"]
-        found = [found[0] for _, found in self.rows if not isinstance(found, RowError)]
-        if not found or any(question.answer for question in found):
+        questions = [result[0] for _, result in self.rows if not isinstance(result, RowError)]
+        if not questions or any(question.answer for question in questions):
             return []
         return [
-            f"no column holds the key of {counted(len(found), 'question')}, and none is released without; if there is "
-            f'one, write answer = "…" {where} in dataset.toml'
+            f"no column holds the key of {counted(len(questions), 'question')}, and none is released without; if there "
+            f'is one, write answer = "…" {where} in dataset.toml'
         ]
 
 
@@ -123,29 +123,29 @@ class _Habits:
     def __init__(self, rows: Sequence[_Raw], columns: Columns, space: str, declared: SourceParams) -> None:
         self.columns, self.space = columns, space  # its mapping; the scope of the source's own ids
         self.explained = declared.explanations != "ignore"
-        shares = [cells.first(one.fields, columns.roles.get("accuracy", ())) for one in rows]
+        shares = [cells.first(row.fields, columns.roles.get("accuracy", ())) for row in rows]
         # Accuracies are in percent where one is above 1: then 1 means 1 %.
         bare = [cells.number(value) or 0 for value in shares if not cells.has_percent_sign(value)]
         self.percent = max(bare, default=0) > 1
-        ids = {one.row.row: cells.text_of(one.fields, columns.roles.get("id", ())[:1]) for one in rows}
+        ids = {row.row.row: cells.text_of(row.fields, columns.roles.get("id", ())[:1]) for row in rows}
         times = Counter(ids.values())
-        self.own_ids = {row: one for row, one in ids.items() if one and times[one] == 1}
+        self.own_ids = {row: identifier for row, identifier in ids.items() if identifier and times[identifier] == 1}
         sample = rows[: mapping.SAMPLE]
-        sizes = Counter(len(one.options.pairs) for one in sample)
+        sizes = Counter(len(row.options.pairs) for row in sample)
         self.size = sizes.most_common(1)[0][0] if sizes else 0  # options that most rows have
-        self.spaced = 2 * sum(one.options.spaced for one in sample) > len(sample)
-        self.numbered = row_texts.numbers_lead([one.stem for one in rows])
-        stems = [row_texts.without_head(one.stem, one.row.row, numbered=self.numbered)[0] for one in sample]
-        texts = [[text for _, text in one.options.pairs] for one in sample]
+        self.spaced = 2 * sum(row.options.spaced for row in sample) > len(sample)
+        self.numbered = row_texts.numbers_lead([row.stem for row in rows])
+        stems = [row_texts.without_head(row.stem, row.row.row, numbered=self.numbered)[0] for row in sample]
+        texts = [[text for _, text in row.options.pairs] for row in sample]
         last = [row[-1] for row in texts if row]
-        told = [cells.text_of(one.fields, columns.roles.get("explanation", ())) or "" for one in sample]
+        explanations = [cells.text_of(row.fields, columns.roles.get("explanation", ())) or "" for row in sample]
         # Cut off before ids are made of the texts; the nets look at whole questions later.
-        self.furniture = Furniture({"stem": stems, "last": last, "explanation": told}, declared.furniture)
+        self.furniture = Furniture({"stem": stems, "last": last, "explanation": explanations}, declared.furniture)
 
     def of(self, rows: Sequence[_Raw]) -> "_Habits":
         """Return the same, with the ids of some rows alone."""
         some = copy(self)
-        some.own_ids = {row: one for row in (raw.row.row for raw in rows) if (one := self.own_ids.get(row))}
+        some.own_ids = {row: name for row in (raw.row.row for raw in rows) if (name := self.own_ids.get(row))}
         return some
 
 
@@ -159,7 +159,7 @@ class RowBlock(NamedTuple):
 
 def read_block(block: RowBlock) -> list[Found]:
     """Read some rows of a table, in any process."""
-    return [_question(one, block.document, block.habits) for one in block.rows]
+    return [_question(row, block.document, block.habits) for row in block.rows]
 
 
 def sources_of(
@@ -168,10 +168,10 @@ def sources_of(
     """The tables of a document: its sheets, each with a mapping of its own; declared under None holds for all."""
     sheets = group_values((row.sheet, row) for row in rows)
     read = [
-        questions_of(own, document, declared.get(sheet, declared.get(None)), f"#{sheet}" if at else "", each)
-        for at, (sheet, own) in enumerate(sheets.items())
+        questions_of(sheet_rows, document, declared.get(sheet, declared.get(None)), f"#{sheet}" if at else "", each)
+        for at, (sheet, sheet_rows) in enumerate(sheets.items())
     ]
-    return read if len(read) > 1 else [replace(one, sheet=None) for one in read]
+    return read if len(read) > 1 else [replace(table, sheet=None) for table in read]
 
 
 def questions_of(
@@ -184,19 +184,19 @@ def questions_of(
     """Read each row of a table, in their order: by facts about all of it, and then block by block."""
     declared = declared or SourceParams()
     loaded = {row.row: _loaded(row) for row in rows}
-    columns = mapping.find_mapping([one for one in loaded.values() if not isinstance(one, RowError)], declared)
+    columns = mapping.find_mapping([fields for fields in loaded.values() if not isinstance(fields, RowError)], declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
         return SourceTable(document, sheet, columns, [(row, _stopped(row, columns)) for row in rows])
-    raw = [_Raw(row, found, columns) for row in rows if not isinstance(found := loaded[row.row], RowError)]
+    raw = [_Raw(row, fields, columns) for row in rows if not isinstance(fields := loaded[row.row], RowError)]
     habits = _Habits(raw, columns, document.document + part, declared)
-    made: dict[int, Found] = {number: found for number, found in loaded.items() if isinstance(found, RowError)}
+    made: dict[int, Found] = {number: fields for number, fields in loaded.items() if isinstance(fields, RowError)}
     parts = (raw[at : at + _BLOCK] for at in range(0, len(raw), _BLOCK))
     for block, outcome in each(read_block, (RowBlock(document, habits.of(some), some) for some in parts)):
         if isinstance(outcome, Failure):
             failed = RowError("parser_failed", f"{document.document}: the parser failed: {outcome.detail}")
             outcome = [failed] * len(block.rows)
-        made |= zip((one.row.row for one in block.rows), outcome, strict=True)
+        made |= zip((row.row.row for row in block.rows), outcome, strict=True)
     read: list[Read] = [(row, made[row.row]) for row in rows]
     _case_written_once(read, columns)
     return SourceTable(document, sheet, columns, read, habits.own_ids, declared, habits.furniture.notes, part)
@@ -210,17 +210,17 @@ def _case_written_once(read: list[Read], columns: Columns) -> None:
     """
     if "shared" not in columns.roles or "group" in columns.roles:
         return
-    cases = [None if isinstance(found, RowError) else found[0].shared_stem for _, found in read]
-    if any(one is not None and one == other for one, other in pairwise(cases)):
+    cases = [None if isinstance(result, RowError) else result[0].shared_stem for _, result in read]
+    if any(before is not None and before == after for before, after in pairwise(cases)):
         return
     last: int | None = None
-    for at, (_, found) in enumerate(read):
-        if cases[at] or isinstance(found, RowError):
+    for at, (_, result) in enumerate(read):
+        if cases[at] or isinstance(result, RowError):
             last = at if cases[at] else last
             continue
-        on_a_case = "type" not in columns.roles or found[0].question_type is QuestionType.A3_A4
+        on_a_case = "type" not in columns.roles or result[0].question_type is QuestionType.A3_A4
         if last is not None and at - last <= _ON_A_CASE and on_a_case:
-            found[1].append(("case_missing", f"the case of row {read[last][0].row} may be its own too"))
+            result[1].append(("case_missing", f"the case of row {read[last][0].row} may be its own too"))
 
 
 def _loaded(row: SourceRow) -> Fields | RowError:
@@ -282,12 +282,12 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
     keyed = () if accepted else answer or ()
     why = habits.explained and contradiction(text.get("explanation"), stem, dict(options.pairs), keyed)
     doubts += [("explanation_disagrees", why)] if why else []
-    doubts += row_texts.unusual_texts(options, habits.size, [stem, *(one for _, one in options.pairs)])
+    doubts += row_texts.unusual_texts(options, habits.size, [stem, *(option for _, option in options.pairs)])
     if answer and len(answer) > 1 and not accepted and kind in ONE_ANSWER:
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
     shared, group = cells.whole_of(fields, columns.roles.get("shared", ())), text.get("group")
     shared = None if shared in (stem, text.get("stem")) else shared  # a source may repeat the stem as its material
-    content = content_hash(stem, (one for _, one in options.pairs), shared)
+    content = content_hash(stem, (option for _, option in options.pairs), shared)
     letters = "".join(answer[:1] if accepted else answer) if answer else None
     question = Question(
         question_id=row_id(habits.space, habits.own_ids.get(row.row), content),
@@ -298,7 +298,7 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
         stem=stem,
         shared_stem=shared,
         group_id=f"{sha256(document.document)[:8]}-{group}" if group else None,  # a source's ids are its own
-        options=[{"label": label, "text": one} for label, one in options.pairs],  # validated in one go
+        options=[{"label": label, "text": option} for label, option in options.pairs],  # validated in one go
         answer=sorted(answer, key=labels.index) if answer and set(answer) <= set(labels) else answer,
         accepted_answers=accepted,
         explanation=text.get("explanation"),
@@ -321,25 +321,25 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
 def _has_figure(fields: Fields, columns: Columns) -> bool:
     """Return whether a column holds or names a picture of the question, or says that there is one."""
     words = vocabulary()["words"]
-    said = any(
+    declared = any(
         (cells.string(fields.get(name)) or "").casefold() in words[verdict]
         for role, verdict in (("text_only", "wrong"), ("has_image", "right"))
         for name in columns.roles.get(role, ())
     )
     shown = [value for name in columns.roles.get("image", ()) if cells.filled(value := fields.get(name))]
-    return said or any(str(value) not in columns.decoration for value in shown)
+    return declared or any(str(value) not in columns.decoration for value in shown)
 
 
 def _stopped(row: SourceRow, why: Unclear) -> RowError:
     """A row of a table that cannot be read; one whose items have no options may be of another kind."""
     if why.reason == "no_options":
-        found = _loaded(row)
-        fields = {} if isinstance(found, RowError) else found
+        loaded = _loaded(row)
+        fields = {} if isinstance(loaded, RowError) else loaded
         stated = cells.text_of(fields, [name for name in fields if "answer" in roles_of(name)])
         named = cells.text_of(fields, [name for name in fields if "type" in roles_of(name)])
-        other = _without_options(row, announcement(named or row.sheet or "").kind, stated)
-        if other.reason != why.reason:
-            return other
+        reason = _without_options(row, announcement(named or row.sheet or "").kind, stated)
+        if reason.reason != why.reason:
+            return reason
     return RowError(why.reason, why.detail)
 
 
@@ -354,9 +354,9 @@ def _without_options(row: SourceRow, kind: str | None, stated: Any) -> RowError:
 
 def _type(stated: str | None, kind: str | None, stem: str, letters: str | None, shared: str | None) -> QuestionType:
     single = not letters or len(letters) == 1
-    for told in (stated, kind if single else None):
-        if told in _TYPES:
-            return QuestionType(told)
+    for name in (stated, kind if single else None):
+        if name in _TYPES:
+            return QuestionType(name)
     return question_type(kind, stem, letters, shared_case=shared is not None, shared_options=False)
 
 
@@ -375,7 +375,7 @@ def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
     """Return the open points of a row. The clean stage decides whether it makes a sound question."""
     doubts = []
     labels = [label for label, _ in options.pairs]
-    if labels != [chr(65 + index) for index in range(len(labels))]:
+    if not run_from_a(labels):
         doubts.append(("options_not_contiguous", f"labels {' '.join(labels)}"))
     if inside := cells.labels_inside(options):
         doubts.append(("label_inside_text", f"what looks like a label stands inside {' '.join(inside)}"))

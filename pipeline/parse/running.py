@@ -11,7 +11,7 @@ from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation
 from build_dataset.pipeline.parse.folding import CJK, fold, letters_alone, spaceless, width, without_digits
 from build_dataset.pipeline.parse.heads import NumberStyle
-from build_dataset.pipeline.parse.options import opens_option
+from build_dataset.pipeline.parse.labels import opens_option
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Line, LineKind
 from build_dataset.schemas.grouping import group_values
@@ -103,19 +103,19 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
     pages = len({line.page for line in lines})
     numbered = sum(heads.number_candidate(0, fold(line.text)) is not None for line in lines)
     least = max(REPEATED, OF_PAGES * pages, OF_ITEMS * numbered)
-    often = {text: found for text, found in places.items() if len(found) >= least}
+    often = {text: indices for text, indices in places.items() if len(indices) >= least}
     if not often:
         return lines
     others = [at for at, text in enumerate(texts) if text not in often]
     edges = _right_edges(lines)
     refrains = set()
-    for text, found in often.items():
-        on = [lines[index].page for index in found]
+    for text, indices in often.items():
+        on = [lines[index].page for index in indices]
         # Once on nearly every page, wherever; but what mostly stands before first options asks: 最可能的诊断是.
         once_a_page = pages >= 2 * REPEATED and len(on) == len(set(on)) >= 0.9 * pages
-        asks = 2 * sum(_before_options(index, lines, others) == "first" for index in found) > len(found)
+        asks = 2 * sum(_before_options(index, lines, others) == "first" for index in indices) > len(indices)
         is_foot = once_a_page and not asks
-        if len(text) >= _REFRAIN and (is_foot or _apart(found, lines, others, edges) >= MOSTLY * len(found)):
+        if len(text) >= _REFRAIN and (is_foot or _apart(indices, lines, others, edges) >= MOSTLY * len(indices)):
             refrains.add(text)
     refrains |= _beside(refrains, often, texts)
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
@@ -145,17 +145,17 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     ]
 
 
-def _is_scattered(found: Sequence[int], lines: Sequence[Line]) -> bool:
+def _is_scattered(indices: Sequence[int], lines: Sequence[Line]) -> bool:
     """Return whether a line stands before lines of three kinds, each twice or more, and often after a short one.
 
     The end of an option or of a stem goes on from a full line.
     """
-    following = Counter(_place_kind(lines[index + 1].text) for index in found if index + 1 < len(lines))
+    following = Counter(_place_kind(lines[index + 1].text) for index in indices if index + 1 < len(lines))
     if sum(times > 1 for times in following.values()) < 3:
         return False
     edge = max(width(line.text) for line in lines[: 40 * SCATTERED])  # the first lines tell the width
-    short = sum(width(lines[index - 1].text) < 0.6 * edge for index in found if index)
-    return short >= 0.25 * len(found)
+    short = sum(width(lines[index - 1].text) < 0.6 * edge for index in indices if index)
+    return short >= 0.25 * len(indices)
 
 
 def _place_kind(text: str) -> str:
@@ -178,7 +178,7 @@ def _spaceless(line: Line) -> str:
     return "" if known else spaceless(folded)
 
 
-def _apart(found: list[int], lines: list[Line], others: list[int], edges: Mapping[int, float]) -> int:
+def _apart(indices: list[int], lines: list[Line], others: list[int], edges: Mapping[int, float]) -> int:
     """Return in how many places a text neither goes on from a full line nor stands before options.
 
     Of places after the same line, or before the same, the first counts. Lines that come again and again are passed
@@ -186,15 +186,15 @@ def _apart(found: list[int], lines: list[Line], others: list[int], edges: Mappin
     """
     apart = 0
     seen: set[tuple[str, str]] = set()
-    for index in found:
+    for index in indices:
         at = bisect_left(others, index)
         above = [lines[place] for place in others[max(0, at - 1) : at]]
         below = [lines[place] for place in others[at : at + 1]]
         full = any(_is_full(line, edges) for line in (lines[index], *above))
-        said = {("above", _P.leading_number.sub("", line.text)) for line in above}
-        said |= {("below", _P.leading_number.sub("", line.text)) for line in below}
-        apart += not (_before_options(index, lines, others) or full or said & seen)
-        seen |= said
+        context = {("above", _P.leading_number.sub("", line.text)) for line in above}
+        context |= {("below", _P.leading_number.sub("", line.text)) for line in below}
+        apart += not (_before_options(index, lines, others) or full or context & seen)
+        seen |= context
     return apart
 
 
@@ -228,7 +228,7 @@ def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
     """Return the end of the longest line of every column; of lines without boxes, in half characters."""
     texts = (line for line in lines if line.kind is LineKind.TEXT)
     ends = group_values((line.column, line.box.x1 if line.box else width(line.text)) for line in texts)
-    return {column: max(0.0, *own) for column, own in ends.items()}
+    return {column: max(0.0, *rights) for column, rights in ends.items()}
 
 
 def _is_full(line: Line, edges: Mapping[int, float]) -> bool:

@@ -146,7 +146,7 @@ def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
     merge_copies(drafts)
     # Sections are runs of the numbering that hold items, from 1: they survive an unread head. Numbered instructions on
     # a cover are no section of their own.
-    numbered = [one for one in drafts if not one.entry and (one.set_aside or ("",))[0] != "instruction"]
+    numbered = [draft for draft in drafts if not draft.entry and (draft.set_aside or ("",))[0] != "instruction"]
     section = {run: at for at, run in enumerate(sorted({draft.run for draft in numbered}), 1)}
     for draft in drafts:
         draft.section = section.get(draft.run, 0)
@@ -179,9 +179,9 @@ def _rows(documents: Documents, tables: Tables, params: ParseParams, context: Co
     with context.progress(tables["rows"].height, "rows") as advance:
         for (name,), frame in frames:
             # Small tables are read in less time than it takes to hand them to another process.
-            each = context.map if frame.height > _LARGE else here
+            mapper = context.map if frame.height > _LARGE else here
             declared = declared_for(name, params.sources)
-            read += sources_of(SourceRow.from_frame(frame), documents[name], declared, each)
+            read += sources_of(SourceRow.from_frame(frame), documents[name], declared, mapper)
             advance(frame.height)
     for source in with_ids(with_former_names(read, tables.get("ids", ReleasedId.to_frame([])))):
         _take(source, outcome)
@@ -195,12 +195,12 @@ def _rows(documents: Documents, tables: Tables, params: ParseParams, context: Co
 
 def declared_for(document: str, sources: Mapping[str, SourceParams]) -> dict[str | None, SourceParams]:
     """Return the ``[sources]`` entries of a document by sheet (``bank.xlsx#Sheet1``), under None of all its sheets."""
-    found: dict[str | None, SourceParams] = {}
+    params_by_sheet: dict[str | None, SourceParams] = {}
     for name in (PurePosixPath(document).name, document):  # the whole name comes last and wins
         for key, params in sources.items():
             if key == name or key.startswith(f"{name}#"):
-                found[key[len(name) + 1 :] or None] = params
-    return found
+                params_by_sheet[key[len(name) + 1 :] or None] = params
+    return params_by_sheet
 
 
 def _unknown_sources(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
@@ -216,10 +216,10 @@ def _unknown_sources(sources: Iterable[str], documents: Iterable[str]) -> list[s
 def _take(source: SourceTable, outcome: ParseOutcome) -> None:
     """Put the rows of a table where they belong, and tell of a table that was stopped or has no key."""
     outcome.into += len(source.rows)
-    for row, found in source.rows:
-        if isinstance(found, RowError):
-            outcome.reject(f"{row.document}#{row.row}", found.reason, found.detail, row.fields)
+    for row, result in source.rows:
+        if isinstance(result, RowError):
+            outcome.reject(f"{row.document}#{row.row}", result.reason, result.detail, row.fields)
     outcome.take_source(source.name, source.caught())
     if isinstance(source.columns, Columns):
         outcome.columns[source.name] = source.columns.facts()
-    outcome.notes += [f"{source.name}: {told}" for told in source.told()]
+    outcome.notes += [f"{source.name}: {note}" for note in source.notices()]

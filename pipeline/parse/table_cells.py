@@ -21,7 +21,7 @@ class TableCells:
         self.rows = rows
         self.names = list(dict.fromkeys(name for row in rows for name in row))
         self.filled = Counter(name for row in rows for name, value in row.items() if cells.filled(value))
-        self.found = Columns()
+        self.columns = Columns()
         self._shares: dict[tuple[str, ...], float] = {}  # of cells with several options, by columns
 
     def _share_of_options(self, names: Sequence[str]) -> float:
@@ -39,13 +39,13 @@ class TableCells:
         """
         listed = [value for value in map(cells.unpacked, self._values(name)) if isinstance(value, list)]
         read = [cells.read_options(value) for value in listed]
-        texts = [text for one in read for _, text in one.pairs]
+        texts = [text for cell in read for _, text in cell.pairs]
         seldom = 2 * len({*texts}) > len(texts) > 2 * self.filled[name]
-        return seldom and self._share_of_options([name]) >= answers.MOST and (keyed or all(one.right for one in read))
+        return seldom and self._share_of_options([name]) >= answers.MOST and (keyed or all(cell.right for cell in read))
 
     def _free(self) -> list[str]:
         """Columns that hold something and have no role."""
-        taken = self.found.names()
+        taken = self.columns.names()
         return [name for name in self.names if self.filled[name] and name not in taken]
 
     def _later_keys(self) -> list[str]:
@@ -67,18 +67,18 @@ class TableCells:
 
     def _given(self, name: str) -> list[Given]:
         """The answers of a column, beside the options that they answer and what the explanation concludes (故选C)."""
-        names = self.found.roles.get("explanation", ())
+        names = self.columns.roles.get("explanation", ())
         return [
             Given(row[name], options, concluded_answer(cells.text_of(row, names)))
             for row in self.rows
-            if cells.filled(row.get(name)) and (options := options_of(row, self.found)).pairs
+            if cells.filled(row.get(name)) and (options := options_of(row, self.columns)).pairs
         ]
 
     def _concluded_by_all(self, name: str) -> bool:
         """Return whether explanations that conclude an answer (故选C) agree with a column of letters."""
-        read = ((one.concluded, answers.read_answer(one.value, one.options)) for one in self._given(name))
-        said = [(letters, "".join(answer)) for letters, answer in read if letters and answer]
-        return len(said) >= answers.CONCLUSIONS and all(one == other for one, other in said)
+        read = ((cell.concluded, answers.read_answer(cell.value, cell.options)) for cell in self._given(name))
+        pairs = [(letters, "".join(answer)) for letters, answer in read if letters and answer]
+        return len(pairs) >= answers.CONCLUSIONS and all(letters == answer for letters, answer in pairs)
 
     def _letters_in(self, names: Sequence[str]) -> list[str]:
         """The letters that a column gives as answers, in order."""
@@ -89,9 +89,9 @@ class TableCells:
         """Return whether nearly all cells of a column are single letters, of which there are several."""
         values, letters, others = self._values(name), set[str](), 0
         for value in values:
-            found = answers.letters_of(str(value), [])
-            letters.update(found if found and len(found) == 1 else ())
-            others += not found or len(found) != 1
+            letter = answers.letters_of(str(value), [])
+            letters.update(letter if letter and len(letter) == 1 else ())
+            others += not letter or len(letter) != 1
             if others > (1 - answers.MOST) * len(values):
                 return False
         return len(letters) > 1
@@ -99,10 +99,10 @@ class TableCells:
     def _looks_like_key(self, name: str) -> bool:
         values = self._values(name)
         letters = [answers.letters_of(str(value), []) for value in values]
-        if all(letters) and len({tuple(one) for one in letters if one}) > 1:
+        if all(letters) and len({tuple(letter) for letter in letters if letter}) > 1:
             return True
         given = self._given(name)
-        quoted = [answers.quoted_of(str(one.value), one.options.pairs) for one in given]
+        quoted = [answers.quoted_of(str(cell.value), cell.options.pairs) for cell in given]
         return len(given) == len(values) > 1 and all(quoted)
 
     def _values(self, name: str) -> list[Any]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from build_dataset.pipeline.claims import Text, blank_thinking, fold, visible_output
 from build_dataset.pipeline.claims.explanations import asks_for_several, asks_for_wrong
-from build_dataset.pipeline.claims.tokens import NAMES
+from build_dataset.pipeline.claims.lexicon import NAMES
 from build_dataset.pipeline.evaluate.extraction.rules import RULES, is_own, opens_with
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask
 from build_dataset.pipeline.patterns import Patterns
@@ -77,36 +77,36 @@ def extract(
         The extraction; never raises on any text.
     """
     multiple = asks_for_several(stem) if multiple is None and stem else multiple
-    found = _read(_text(text, options, multiple, stem), multiple, answer_first)
-    if found.letters is None and len(whole := blank_thinking(text, turns=True)) > len(blank_thinking(text)):
-        said = _text(whole, options, multiple, stem, turns=True)
+    extraction = _read(_text(text, options, multiple, stem), multiple, answer_first)
+    if extraction.letters is None and len(whole := blank_thinking(text, turns=True)) > len(blank_thinking(text)):
+        output = _text(whole, options, multiple, stem, turns=True)
         # The question itself, repeated before its answer.
-        if sum(mention.own for mention in said.mentions) > 1:
-            return _read(said, multiple, answer_first)
-    return found
+        if sum(mention.full for mention in output.mentions) > 1:
+            return _read(output, multiple, answer_first)
+    return extraction
 
 
-def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extraction:
-    if not said.options or not said.text.strip():
+def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Extraction:
+    if not output.options or not output.text.strip():
         return Extraction()
-    task = ReadingTask(said, multiple, answer_first)
+    task = ReadingTask(output, multiple, answer_first)
     if _contradicts_itself(task):
         return Extraction()
     several = None
     for name, rule in RULES.items():
-        found = rule(task) if several is None or name in _STILL else None
+        answer = rule(task) if several is None or name in _STILL else None
         if (
-            found is None
-            or not found.labels
-            or (name in _WEAK and (_ruled_out(said, found) or _breaks_off(said, found)))
+            answer is None
+            or not answer.labels
+            or (name in _WEAK and (_ruled_out(output, answer) or _breaks_off(output, answer)))
         ):
             continue
-        letters = tuple(sorted(set(found.labels)))
-        if name == "head" and len(letters) == len(said.options) > 1:
+        letters = tuple(sorted(set(answer.labels)))
+        if name == "head" and len(letters) == len(output.options) > 1:
             continue  # "A, B, C, D: which one …" names all
-        if len(letters) > 1 and multiple is False and _P.either.search(said.text, found.start, found.end):
+        if len(letters) > 1 and multiple is False and _P.either.search(output.text, answer.start, answer.end):
             return Extraction()  # A or B?
-        extraction = Extraction(letters, name, (found.start, found.end))
+        extraction = Extraction(letters, name, (answer.start, answer.end))
         # 【答案】: AD where one is asked for: a wrong list
         if len(letters) == 1 or name == "marked" or _may_be_several(task, extraction):
             return extraction
@@ -122,18 +122,18 @@ def _contradicts_itself(task: ReadingTask) -> bool:
 
     Not where the last is marked as final (A⏎最终答案：C) or as a correction, nor where letters alone are headings.
     """
-    codes, words, text = task.said.codes, task.said.words, task.said.text
+    codes, words, text = task.output.codes, task.output.words, task.output.text
     # A：…故选A。B：…故选B。C：…故选C
     chosen = {claim.labels for claim in task.claims("stated", "called") if is_own(task, claim)}
     if _answers_several_questions(task) or (len(chosen) > 2 and not task.multiple and not task.answer_first):
         return True
     # A text that sorts options under heads of its own (抗凝药：A、B。抗血小板药：C、D) chooses none.
     lists = [set(claim.labels) for claim in task.claims("concluded") if len(claim.labels) > 1]
-    sorts = any(not one & other for one, other in pairwise(lists))  # two lists without a common letter
+    sorts = any(not before & after for before, after in pairwise(lists))  # two lists without a common letter
     if task.multiple and not task.claims("stated", "called") and sorts:
         return True
     bare = [(match, words[match.start("m")][3]) for match in _P.bare.finditer(codes)]
-    plain = [(match, mention) for match, mention in bare if mention is not None and not mention.own]
+    plain = [(match, mention) for match, mention in bare if mention is not None and not mention.full]
     alone = {mention.labels for match, mention in plain if not match["key"] and len(mention.labels) == 1}
     stated = [
         mention
@@ -148,35 +148,35 @@ def _contradicts_itself(task: ReadingTask) -> bool:
 
 def _answers_several_questions(task: ReadingTask) -> bool:
     """Return whether numbered answers follow each other and differ, and no answer is stated after them."""
-    found = list(_P.numbered.finditer(task.said.text))
-    numbers = {match["number"] for match in found}
-    if len({match["letter"] for match in found}) < 2 or not numbers & {"1", "一"} or len(numbers) < 2:
+    answers = list(_P.numbered.finditer(task.output.text))
+    numbers = {match["number"] for match in answers}
+    if len({match["letter"] for match in answers}) < 2 or not numbers & {"1", "一"} or len(numbers) < 2:
         return False
-    return all(claim.start < found[-1].end() for claim in task.claims("stated", "called"))
+    return all(claim.start < answers[-1].end() for claim in task.claims("stated", "called"))
 
 
-def _ruled_out(said: Text, found: FoundAnswer) -> bool:
+def _ruled_out(output: Text, answer: FoundAnswer) -> bool:
     """Return whether the text itself says that options are not what the stem asks for."""
     # 错误的是: an option that is called right is not it
-    denied = said.judged.right if said.wrong else said.judged.wrong
-    return said.wrong is not None and set(found.labels) <= set(denied)
+    denied = output.judged.right if output.wrong else output.judged.wrong
+    return output.wrong is not None and set(answer.labels) <= set(denied)
 
 
-def _breaks_off(said: Text, found: FoundAnswer) -> bool:
+def _breaks_off(output: Text, answer: FoundAnswer) -> bool:
     """Return whether a text has no end, or says there is no telling, and neither opens with the finding nor chooses it.
 
     The capacity is 2 F; to find the charge we multiply the capacity by the: F is a unit.
     """
-    chosen = any(claim.start == found.start and claim.kind == "concluded" for claim in said.claims)
-    opens = not said.text[: found.start].strip() and len(said.items) < 2
-    match = _P.unfinished.search(said.text, max(0, len(said.text) - 500))
-    return not (chosen or opens) and match is not None and found.end <= len(said.text.rstrip()) - 8
+    chosen = any(claim.start == answer.start and claim.kind == "concluded" for claim in output.claims)
+    opens = not output.text[: answer.start].strip() and len(output.items) < 2
+    match = _P.unfinished.search(output.text, max(0, len(output.text) - 500))
+    return not (chosen or opens) and match is not None and answer.end <= len(output.text.rstrip()) - 8
 
 
-def _may_be_several(task: ReadingTask, found: Extraction) -> bool:
+def _may_be_several(task: ReadingTask, extraction: Extraction) -> bool:
     """Return whether a list can be the answer; not in a text that goes through all and calls all right."""
-    items = task.said.items
-    all_named = len(found.letters or ()) == len(task.said.options) == len(items) and not items[0].first
+    items = task.output.items
+    all_named = len(extraction.letters or ()) == len(task.output.options) == len(items) and not items[0].first
     return task.multiple is not False and (task.multiple or not all_named)
 
 
@@ -189,10 +189,10 @@ def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
     """
     opens = []
     for text, labels in outputs:
-        said = _text(text, dict.fromkeys(labels, ""))
-        if said.options and said.text.strip():
-            task = ReadingTask(said)
-            opens.append(opens_with(task) is not None and len(said.items) <= 2)
+        output = _text(text, dict.fromkeys(labels, ""))
+        if output.options and output.text.strip():
+            task = ReadingTask(output)
+            opens.append(opens_with(task) is not None and len(output.items) <= 2)
     return True if len(opens) >= _FEWEST and sum(opens) >= _HABIT * len(opens) else None
 
 
@@ -213,8 +213,8 @@ def _text(
     text: str, options: Mapping[str, str], multiple: bool | None = None, stem: str | None = None, *, turns: bool = False
 ) -> Text:
     folded = {fold(label).upper(): fold(body) for label, body in options.items()}
-    said = blank_thinking(text, turns=turns)
-    if len(said) > _BEGINNING + _ENDING:  # linear time for an output that repeats itself for a megabyte
-        said = said[:_BEGINNING] + " " * (len(said) - _BEGINNING - _ENDING) + said[-_ENDING:]
-    said = said if multiple else _without_echo(said, folded)
-    return Text(said, folded, multiple, asks_for_wrong(stem) if stem else None, fold(stem or ""))
+    visible = blank_thinking(text, turns=turns)
+    if len(visible) > _BEGINNING + _ENDING:  # linear time for an output that repeats itself for a megabyte
+        visible = visible[:_BEGINNING] + " " * (len(visible) - _BEGINNING - _ENDING) + visible[-_ENDING:]
+    visible = visible if multiple else _without_echo(visible, folded)
+    return Text(visible, folded, multiple, asks_for_wrong(stem) if stem else None, fold(stem or ""))

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from build_dataset.pipeline.claims import Claim, Stance
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
-from build_dataset.pipeline.claims.tokens import NAMES, Token
+from build_dataset.pipeline.claims.lexicon import NAMES, Token
 from build_dataset.pipeline.evaluate.extraction.listed import first_listed
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule, in_words, stems
 from build_dataset.pipeline.patterns import Patterns
@@ -22,38 +22,38 @@ def _last(claims: Iterable[Claim]) -> FoundAnswer | None:
 
 def opens_with(task: ReadingTask) -> FoundAnswer | None:
     """The answer at the very beginning, unless it is called wrong or belongs to a sentence of another kind."""
-    match = _P.opens.match(task.said.codes)
-    mention = task.said.mention_at(match) if match else None
+    match = _P.opens.match(task.output.codes)
+    mention = task.output.mention_at(match) if match else None
     if match is None or mention is None or mention.text or mention.weak:
         return None
-    denied = _P.opens_right if task.said.wrong else _P.opens_wrong  # "A错误，…" opens an analysis
-    if not mention.own and denied.match(task.said.codes, match.end()):
+    denied = _P.opens_right if task.output.wrong else _P.opens_wrong  # "A错误，…" opens an analysis
+    if not mention.full and denied.match(task.output.codes, match.end()):
         return None
-    text = task.said.text
-    if task.said.wrong and task.said.calls_right(0, mention):
+    text = task.output.text
+    if task.output.wrong and task.output.calls_right(0, mention):
         return None
     # "B。", "B 青霉素"; not "B型血友病"
-    if not mention.own and not _P.clause_ends.match(text, mention.letters):
+    if not mention.full and not _P.clause_ends.match(text, mention.letters):
         return None
     labels = mention.labels
-    through = len(task.said.items) >= max(2, len(labels)) or mention.own
-    two = len(labels) > 1 and not mention.own and task.multiple is False
-    if two and (text[mention.start + 1] != "." or len(labels) == len(task.said.options)):
+    through = len(task.output.items) >= max(2, len(labels)) or mention.full
+    two = len(labels) > 1 and not mention.full and task.multiple is False
+    if two and (text[mention.start + 1] != "." or len(labels) == len(task.output.options)):
         return None  # A;C is two answers, A.B.C.D none; A. C may be an option's text that was cut off
     if len(labels) > 1 and (task.multiple is False or (through and not task.multiple)):
         return FoundAnswer(labels[:1], mention.start, mention.start + 1)
-    return FoundAnswer(labels, task.said.words[0][1], mention.end)
+    return FoundAnswer(labels, task.output.words[0][1], mention.end)
 
 
 def marked(task: ReadingTask) -> FoundAnswer | None:
     """An answer mark and letters in a sentence of their own, the last words about the answer: 【答案】: A、D."""
-    found = [task.said.mention_at(match) for match in _P.own_mark.finditer(task.said.codes)]
-    last = found[-1] if found else None
+    marked_mentions = [task.output.mention_at(match) for match in _P.own_mark.finditer(task.output.codes)]
+    last = marked_mentions[-1] if marked_mentions else None
     if last is None or (task.answer_first and opens_with(task)):
         return None
     later = any(claim.start > last.start for claim in task.claims("stated", "called"))
     # "答案：A. 青霉素；B. 红霉素；…": all printed again
-    printed = last.own and len(last.labels) > 1 and not task.multiple
+    printed = last.full and len(last.labels) > 1 and not task.multiple
     return None if later or printed else FoundAnswer(last.labels, last.start, last.end)
 
 
@@ -64,28 +64,28 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     opening goes through, the first. Where that is not known, the opening must be a statement by itself, a letter or
     a letter with its option's text, in a text that does not go through the options.
     """
-    if task.answer_first is False or _P.taken_back.search(task.said.text):  # "B。不对，应为C"
+    if task.answer_first is False or _P.taken_back.search(task.output.text):  # "B。不对，应为C"
         return None
-    found = opens_with(task)
-    if found is None or _P.final.search(task.said.text, found.end):  # "B … 最终答案：C"
+    answer = opens_with(task)
+    if answer is None or _P.final.search(task.output.text, answer.end):  # "B … 最终答案：C"
         return None
     if task.answer_first:
-        return found
-    closed = _P.statement_ends.match(task.said.text, found.end) or _P.called.match(task.said.codes)
-    best = _P.called_best.match(task.said.codes)  # "B是最佳选择"
-    later = [claim for claim in task.claims("stated", "called") if claim.start >= found.end]
-    alone = _P.alone_first.match(task.said.text, found.end) and not later
-    chosen = any(claim.stance is Stance.ASSERTED and claim.mention.end == found.end for claim in task.said.claims)
+        return answer
+    closed = _P.statement_ends.match(task.output.text, answer.end) or _P.called.match(task.output.codes)
+    best = _P.called_best.match(task.output.codes)  # "B是最佳选择"
+    later = [claim for claim in task.claims("stated", "called") if claim.start >= answer.end]
+    alone = _P.alone_first.match(task.output.text, answer.end) and not later
+    chosen = any(claim.stance is Stance.ASSERTED and claim.mention.end == answer.end for claim in task.output.claims)
     apart = (closed or chosen) and _stands_apart(task)
-    return found if best or apart or (closed and (alone or len(task.said.items) <= 2)) else None
+    return answer if best or apart or (closed and (alone or len(task.output.items) <= 2)) else None
 
 
 def _stands_apart(task: ReadingTask) -> bool:
     """Return whether the opening is a paragraph above a text that goes through all options, or all the others."""
-    first, heads = task.said.mentions[0], [(at, task.said.words[at][3]) for at in task.said.heads]
+    first, heads = task.output.mentions[0], [(at, task.output.words[at][3]) for at in task.output.heads]
     rest = [(at, mention.labels[0]) for at, mention in heads if mention is not None and mention is not first]
-    labels, options = {label for _, label in rest}, set(task.said.options)
-    apart = bool(rest) and BLANK_LINE in task.said.codes[task.said.codes.index(Token.LETTERS) : rest[0][0]]
+    labels, options = {label for _, label in rest}, set(task.output.options)
+    apart = bool(rest) and BLANK_LINE in task.output.codes[task.output.codes.index(Token.LETTERS) : rest[0][0]]
     return apart and (labels == options or (labels == options - {*first.labels} and first.labels[0] != min(options)))
 
 
@@ -93,7 +93,7 @@ def stated(task: ReadingTask) -> FoundAnswer | None:
     """The last of: 答案是A, 故选A, A是正确答案, 不是A而是B, a boxed letter, the answer is A, 答案是青霉素."""
     claims, called = task.claims("stated", "called"), task.claims("called")
     if task.multiple and called and len(called) == len(claims):  # "A是正确答案。C是正确答案。", "bは正しい。cは正解。"
-        right = () if task.said.wrong or len(called) > 1 else task.said.judged.right
+        right = () if task.output.wrong or len(called) > 1 else task.output.judged.right
         labels = {label for claim in called for label in claim.labels} | {*right}
         if len(labels) > 1:
             return FoundAnswer(tuple(labels), called[0].start, called[-1].end)
@@ -101,105 +101,105 @@ def stated(task: ReadingTask) -> FoundAnswer | None:
     if last is None or not task.multiple or len(last.labels) > 1:
         return last
     # 选A、选B、选D where several are asked for
-    row = [claim for claim in claims if not re.search(r"[。.;\n]", task.said.text[claim.end : last.start])]
+    row = [claim for claim in claims if not re.search(r"[。.;\n]", task.output.text[claim.end : last.start])]
     return FoundAnswer(tuple(label for claim in row for label in claim.labels), row[0].start, last.end)
 
 
 def is_own(task: ReadingTask, claim: Claim) -> bool:
     """Return whether a claim about an option stands in the passage about that option."""
-    own = (item for item in task.said.items if claim.labels == (item.label,))
-    return any(item.start <= claim.start < item.end for item in own)
+    passages = (item for item in task.output.items if claim.labels == (item.label,))
+    return any(item.start <= claim.start < item.end for item in passages)
 
 
 def everything(task: ReadingTask) -> FoundAnswer | None:
     """以上都是 where several answers are allowed and no option says so itself."""
     if task.multiple is False:
         return None
-    match = _P.chooses_all.search(task.said.codes)
-    if match is None or Token.EXCEPT in task.said.codes[match.end() :]:
+    match = _P.chooses_all.search(task.output.codes)
+    if match is None or Token.EXCEPT in task.output.codes[match.end() :]:
         return None
-    first, last = task.said.words[match.start()], task.said.words[match.end() - 1]
-    return FoundAnswer(tuple(task.said.options), first[1], last[2])
+    first, last = task.output.words[match.start()], task.output.words[match.end() - 1]
+    return FoundAnswer(tuple(task.output.options), first[1], last[2])
 
 
 def last_line(task: ReadingTask) -> FoundAnswer | None:
     """The last line, or the last lines, are nothing but letters; the last sentence where the text goes back."""
     # "等等，… 。B"
-    ends = _P.last_sentence if _P.taken_back.search(task.said.text) else _P.last_line
-    match = ends.search(task.said.codes)
-    mention = task.said.mention_at(match) if match else None
-    if match is None or mention is None or (mention.own and (len(task.said.items) > 1 or match.start() == 0)):
+    ends = _P.last_sentence if _P.taken_back.search(task.output.text) else _P.last_line
+    match = ends.search(task.output.codes)
+    mention = task.output.mention_at(match) if match else None
+    if match is None or mention is None or (mention.full and (len(task.output.items) > 1 or match.start() == 0)):
         return None
     # "… we can look at the choices: (A": broken off
-    text = task.said.text
+    text = task.output.text
     broken = text[mention.start - 1 : mention.start] == "(" and ")" not in text[mention.letters :]
     return None if broken else FoundAnswer(mention.labels, mention.start, mention.end)
 
 
 def head(task: ReadingTask) -> FoundAnswer | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
-    match = _P.opens.match(task.said.codes)
-    mention = task.said.mention_at(match) if match else None
+    match = _P.opens.match(task.output.codes)
+    mention = task.output.mention_at(match) if match else None
     if match is None or mention is None or mention.text:
         return None
-    if _P.was.match(task.said.text, mention.end):
+    if _P.was.match(task.output.text, mention.end):
         return None
-    named = len(task.said.items)
+    named = len(task.output.items)
     # "ABD。A：…。B：…。D：…" explains its own list
-    answers = len(mention.labels) if task.multiple and len(mention.labels) < len(task.said.options) else 0
+    answers = len(mention.labels) if task.multiple and len(mention.labels) < len(task.output.options) else 0
     one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
     if named > max(1 if task.answer_first is False or one_of_several else 2, answers):
         return None
-    judged = _P.judged_either if one_of_several or task.said.wrong else _P.judged_not
-    goes_on = mention.weak and not _P.word_ends.match(task.said.codes, match.end())
-    if goes_on or (not mention.own and judged.match(task.said.codes, match.end())):
+    judged = _P.judged_either if one_of_several or task.output.wrong else _P.judged_not
+    goes_on = mention.weak and not _P.word_ends.match(task.output.codes, match.end())
+    if goes_on or (not mention.full and judged.match(task.output.codes, match.end())):
         return None
-    if not mention.own and not _P.clause_ends.match(task.said.text, mention.letters):
+    if not mention.full and not _P.clause_ends.match(task.output.text, mention.letters):
         return None
-    if task.said.wrong and task.said.calls_right(0, mention):
+    if task.output.wrong and task.output.calls_right(0, mention):
         return None
     return FoundAnswer(mention.labels, mention.start, mention.end)
 
 
 def concluded(task: ReadingTask) -> FoundAnswer | None:
     """因此A正确, 说法错误的是D, 最佳选项为B."""
-    through = len(task.said.items) > 2  # then 因此A正确 may be about option A alone
-    said, counter = (
+    through = len(task.output.items) > 2  # then 因此A正确 may be about option A alone
+    conclusion, counter = (
         _last(claim for claim in task.claims(kind) if not claim.mention.text and not (through and is_own(task, claim)))
         for kind in ("concluded", "counter")
     )
-    if said and counter and task.multiple is False and len(said.labels) > 1:  # "正确的是A、B、D，错误的是C"
+    if conclusion and counter and task.multiple is False and len(conclusion.labels) > 1:  # "正确的是A、B、D，错误的是C"
         return counter
-    return said or counter
+    return conclusion or counter
 
 
 def quoted(task: ReadingTask) -> FoundAnswer | None:
     """The text, its first line, or its conclusion is an option's text without the letter."""
-    words = task.said.words
-    codes = task.said.codes
+    words = task.output.words
+    codes = task.output.codes
     # 青霉素。 as the first line
     match = _P.first_quote.match(codes)
     if match:
         mention = next((word[3] for word in words[match.start() : match.end()] if word[3]), None)
         if mention is not None:
             return FoundAnswer(mention.labels, mention.start, mention.end)
-    if below := task.said.below:
-        left = [claim for claim in task.claims("quoted") if claim.start >= task.said.words[below - 1][2]]
+    if below := task.output.below:
+        left = [claim for claim in task.claims("quoted") if claim.start >= task.output.words[below - 1][2]]
         return _closing(task, below) or _last(left) or _apart(task, below)  # "This leaves warfarin, which …"
-    found = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
-    if found is None or (task.multiple is False and len(found.labels) > 1):
+    answer = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
+    if answer is None or (task.multiple is False and len(answer.labels) > 1):
         return None
     # 感染性的有败血症,非感染性 … : where several are asked for, the first is no answer in a text that breaks off
-    broken = task.multiple and len(found.labels) == 1 and not _P.ended.search(task.said.text)
-    return None if broken else found
+    broken = task.multiple and len(answer.labels) == 1 and not _P.ended.search(task.output.text)
+    return None if broken else answer
 
 
 def _apart(task: ReadingTask, below: int) -> FoundAnswer | None:
     """The only option that is named below options that are gone through, or above them: This matches option C."""
-    codes = task.said.codes
-    above = min(codes.find(BLANK_LINE, 1) % len(codes), task.said.heads[0])  # the first paragraph
+    codes = task.output.codes
+    above = min(codes.find(BLANK_LINE, 1) % len(codes), task.output.heads[0])  # the first paragraph
     for start, end in ((below, len(codes)), (0, above)):
-        named = [word[3] for word in task.said.words[start:end] if word[3] and not (word[3].weak and word[3].text)]
+        named = [word[3] for word in task.output.words[start:end] if word[3] and not (word[3].weak and word[3].text)]
         if named and not _P.denies.search(codes, start, end) and Token.PERHAPS not in codes[start:end]:
             alike = len({frozenset(mention.labels) for mention in named}) == 1
             return FoundAnswer(named[-1].labels, named[0].start, named[-1].end) if alike else None
@@ -210,28 +210,28 @@ def _undivided(task: ReadingTask) -> list[Claim]:
     """Return claims that quote an option; of 大发作首选X,小发作首选Y, which choose for others too, none."""
     claims = task.claims("quoted", "concluded", "counter")
     chosen = {claim.labels for claim in claims if claim.kind == "quoted"}
-    superlatives = [_P.superlative.search(task.said.text, claim.start - 8, claim.end) for claim in claims]
-    most = {found["most"]: claim for found, claim in zip(superlatives, claims, strict=True) if found}
+    superlatives = [_P.superlative.search(task.output.text, claim.start - 8, claim.end) for claim in claims]
+    most = {superlative["most"]: claim for superlative, claim in zip(superlatives, claims, strict=True) if superlative}
     if len(most) > 1:  # 最常见的是出血,最严重的是穿孔
-        return [claim for word, claim in most.items() if word in task.said.stem]
+        return [claim for word, claim in most.items() if word in task.output.stem]
     return claims if len(chosen) < 2 else [claim for claim in claims if claim.kind != "quoted"]
 
 
 def _listed(task: ReadingTask) -> FoundAnswer | None:
     """The only list that a sentence ends with, where several answers may be meant."""
-    found = [task.said.mention_at(match) for match in _P.listed.finditer(task.said.codes)]
+    listed = [task.output.mention_at(match) for match in _P.listed.finditer(task.output.codes)]
     # "… 包括A、C、D。"
-    lists = [mention for mention in found if mention is not None and len(mention.labels) > 1]
+    lists = [mention for mention in listed if mention is not None and len(mention.labels) > 1]
     if task.multiple is False or len({frozenset(mention.labels) for mention in lists}) != 1:
         return None
-    if not set(task.said.judged.right) <= set(lists[0].labels):
+    if not set(task.output.judged.right) <= set(lists[0].labels):
         return None
     return FoundAnswer(lists[0].labels, lists[0].start, lists[0].end)
 
 
 def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
     """The one option that the last concluding sentence names without denying anything, or the only sentence."""
-    sentences = list(_P.sentence.finditer(task.said.codes))
+    sentences = list(_P.sentence.finditer(task.output.codes))
     for match in reversed(sentences):
         last, hence = match is sentences[-1], match.group().rfind(Token.HENCE)
         part = match.group()[max(hence, 0) :]  # of "they eat there, so (E) is a choice" what follows "so"
@@ -240,7 +240,7 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
         # a sentence that denies concludes nothing
         if match.start() < start or _P.denies.search(part) or not concludes:
             continue
-        words = task.said.words[match.end() - len(part) : match.end()]
+        words = task.output.words[match.end() - len(part) : match.end()]
         named = [word[3] for word in words if word[3] and not word[3].weak]
         labels = {label for mention in named for label in mention.labels}
         if Token.HENCE in part or named:
@@ -250,48 +250,50 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
 
 def verdicts(task: ReadingTask) -> FoundAnswer | None:
     """Options judged one by one: the odd one out, or, where several answers are asked for, the right ones."""
-    right, wrong, start, end = task.said.judged
-    if task.said.wrong:
+    right, wrong, start, end = task.output.judged
+    if task.output.wrong:
         right, wrong = wrong, right
-    complete = set(right + wrong) == set(task.said.options)  # every option has its verdict
+    complete = set(right + wrong) == set(task.output.options)  # every option has its verdict
     # A错误 is said of an option, not read from 不是 in its passage
-    claimed = task.claims("judged") and not task.said.wrong
+    claimed = task.claims("judged") and not task.output.wrong
     if task.multiple:
         chosen = right if complete else ()
-    elif len(right) == 1 and (wrong or task.said.wrong or _names_all(task) or _P.last_verdict.search(task.said.codes)):
+    elif len(right) == 1 and (
+        wrong or task.output.wrong or _names_all(task) or _P.last_verdict.search(task.output.codes)
+    ):
         chosen = right
-    elif not right and not claimed and len(wrong) == len(task.said.options) - 1 > 1:
+    elif not right and not claimed and len(wrong) == len(task.output.options) - 1 > 1:
         # all others are ruled out, in a text that does not break off before the last one
-        chosen = tuple(set(task.said.options) - set(wrong)) if _P.ended.search(task.said.text) else ()
+        chosen = tuple(set(task.output.options) - set(wrong)) if _P.ended.search(task.output.text) else ()
     else:
-        odd = (len(right) > 1 and complete) or (not right and _P.for_wrong.search(task.said.text))
+        odd = (len(right) > 1 and complete) or (not right and _P.for_wrong.search(task.output.text))
         chosen = wrong if len(wrong) == 1 and odd else ()
     return FoundAnswer(chosen, start, end) if chosen else None
 
 
 def _names_all(task: ReadingTask) -> bool:
     """Return whether a text that does not break off names every option (A对。B起效慢；C、D、E禁用)."""
-    named = {label for mention in task.said.mentions for label in mention.labels}
-    ended = task.said.codes.endswith(Token.RIGHT) or _P.ended.search(task.said.text)
-    return bool(ended) and named == set(task.said.options)
+    named = {label for mention in task.output.mentions for label in mention.labels}
+    ended = task.output.codes.endswith(Token.RIGHT) or _P.ended.search(task.output.text)
+    return bool(ended) and named == set(task.output.options)
 
 
 def odd_one_out(task: ReadingTask) -> FoundAnswer | None:
     """The option that stands against a list of all others (A、B、C、D都能降压，而E不能)."""
-    if task.multiple is not False or _P.unsure.search(task.said.text):
+    if task.multiple is not False or _P.unsure.search(task.output.text):
         return None
-    lists = [mention for mention in task.said.mentions if len(mention.labels) > 1]
-    alone = [mention for mention in task.said.mentions if len(mention.labels) == 1]
-    if len(lists) != 1 or len(lists[0].labels) != len(task.said.options) - 1 or len(lists[0].labels) < 2:
+    lists = [mention for mention in task.output.mentions if len(mention.labels) > 1]
+    alone = [mention for mention in task.output.mentions if len(mention.labels) == 1]
+    if len(lists) != 1 or len(lists[0].labels) != len(task.output.options) - 1 or len(lists[0].labels) < 2:
         return None
-    predicate = _P.of_all.match(task.said.text, lists[0].end)  # 均能降压, 都不是, are all
+    predicate = _P.of_all.match(task.output.text, lists[0].end)  # 均能降压, 都不是, are all
     if predicate is None:
         return None
-    rest = tuple(set(task.said.options) - set(lists[0].labels))
+    rest = tuple(set(task.output.options) - set(lists[0].labels))
     if {mention.labels for mention in alone} == {rest} and _names_all(task):
         return FoundAnswer(rest, alone[-1].start, alone[-1].end)
     # A、B、D、E均为正确叙述 where the wrong one is asked for, A、B、D、E均不是 where the right one is
-    turned = task.said.wrong is (predicate["negated"] is None)
+    turned = task.output.wrong is (predicate["negated"] is None)
     return None if alone or not turned else FoundAnswer(rest, lists[0].start, predicate.end())
 
 
@@ -299,19 +301,19 @@ def ranked(task: ReadingTask) -> FoundAnswer | None:
     """The first of options that the text puts in order, or the likeliest: B > A > D, B(90%),A(5%)."""
     if task.multiple:
         return None
-    text, mentions = task.said.text, task.said.mentions
+    text, mentions = task.output.text, task.output.mentions
     for mention in mentions:
         if _P.order.search(text[max(0, mention.start - 30) : mention.start]):  # 可能性从高到低：B、A、D
             return FoundAnswer(mention.labels[:1], mention.start, mention.end)
     # then B 90% may quote an option: 90%
-    percentages = any("%" in body for body in task.said.options.values())
-    said = [] if percentages else list(_P.share.finditer(text))
-    shares = {found["label"] or found["after"]: float(found["share"] or found["before"]) for found in said}
+    percentages = any("%" in body for body in task.output.options.values())
+    percents = [] if percentages else list(_P.share.finditer(text))
+    shares = {match["label"] or match["after"]: float(match["share"] or match["before"]) for match in percents}
     likeliest = [label for label, share in shares.items() if share == max(shares.values())]
-    if len(shares) > 1 and len(likeliest) == 1 and set(shares) <= set(task.said.options):
-        return FoundAnswer(tuple(likeliest), said[0].start(), said[-1].end())
+    if len(shares) > 1 and len(likeliest) == 1 and set(shares) <= set(task.output.options):
+        return FoundAnswer(tuple(likeliest), percents[0].start(), percents[-1].end())
     # B > A > D
-    chain = [one for one, other in pairwise(mentions) if _P.above.fullmatch(text, one.end, other.start)]
+    chain = [before for before, after in pairwise(mentions) if _P.above.fullmatch(text, before.end, after.start)]
     if len(chain) > 1 and len(chain[0].labels) == 1:
         return FoundAnswer(chain[0].labels, chain[0].start, chain[0].end)
     return None
@@ -319,64 +321,64 @@ def ranked(task: ReadingTask) -> FoundAnswer | None:
 
 def predicated(task: ReadingTask) -> FoundAnswer | None:
     """The options of which the text says what the stem asks for: 阿司匹林、氯吡格雷属于抗血小板药物;肝素属于抗凝药."""
-    stem = task.said.stem.lower()
+    stem = task.output.stem.lower()
     stem = " ".join(stem.split()) if stem.isascii() else "".join(stem.split())
-    found = []
-    for mention in task.said.mentions if stem else ():
-        match = _P.predicate.match(task.said.text, mention.end)
+    predicated_mentions = []
+    for mention in task.output.mentions if stem else ():
+        match = _P.predicate.match(task.output.text, mention.end)
         denied = bool(match and (match["not"] or match["isnt"]))
         # 抗血小板药物 of 属于抗血小板药物
-        what = match["what"].lower() if match and denied is bool(task.said.wrong) else ""
+        what = match["what"].lower() if match and denied is bool(task.output.wrong) else ""
         # Characters in common: beta-lactam, 血小板药; 是子宫内膜癌三联征 says nothing where its 高危因素 are asked for.
         if what.isascii():
             fits = len(what) > 10 and what[:11] in stem and " not " not in what
         else:
             fits = what[-2:] in stem[-10:] and any(what[at : at + 4] in stem for at in range(len(what) - 3))
-        found += [mention] if fits else []
-    labels = {label for mention in found for label in mention.labels}
+        predicated_mentions += [mention] if fits else []
+    labels = {label for mention in predicated_mentions for label in mention.labels}
     fits = len(labels) == 1 if task.multiple is False else len(labels) > 1
-    if not fits or not _P.ended.search(task.said.text):
+    if not fits or not _P.ended.search(task.output.text):
         return None
-    return FoundAnswer(tuple(labels), found[0].start, found[-1].end)
+    return FoundAnswer(tuple(labels), predicated_mentions[0].start, predicated_mentions[-1].end)
 
 
 def worded(task: ReadingTask) -> FoundAnswer | None:
     """The option that the conclusion has in other words: … is to produce and circulate CSF (production of CSF)."""
-    text, words = task.said.text, task.said.words
-    sentences = list(_P.sentence.finditer(task.said.codes))
+    text, words = task.output.text, task.output.words
+    sentences = list(_P.sentence.finditer(task.output.codes))
     for match in reversed(sentences) if not task.multiple else ():
         part, start, end = match.group(), words[match.start()][1], words[match.end() - 1][2]
         concludes = Token.HENCE in part or (match is sentences[-1] and _P.ended.search(text))
-        if not concludes or match.start() < task.said.below:
+        if not concludes or match.start() < task.output.below:
             continue
-        found = in_words(task.said.options, text[start:end])
+        named = in_words(task.output.options, text[start:end])
         # a sentence that is not called a conclusion names the only option of the whole text
-        alone = Token.HENCE in part or len(in_words(task.said.options, text)) == 1
+        alone = Token.HENCE in part or len(in_words(task.output.options, text)) == 1
         doubted = _P.denies.search(part) or _P.unsure.search(text, start, end) or _P.either.search(text, start, end)
-        if len(found) != 1 or not alone or doubted or len("".join(stems(task.said.options[found[0]]))) < 5:
+        if len(named) != 1 or not alone or doubted or len("".join(stems(task.output.options[named[0]]))) < 5:
             return None
-        return FoundAnswer((found[0],), start, end)
+        return FoundAnswer((named[0],), start, end)
     return None
 
 
 def only_named(task: ReadingTask) -> FoundAnswer | None:
     """The only letters that stand by themselves, or the only option whose text is named, unless that is doubted."""
-    text, letters = task.said.text, [word[3] for word in task.said.words if word[0] == Token.LETTERS and word[3]]
-    found = letters or [mention for mention in task.said.mentions if not mention.weak]
-    others = task.multiple is not False and Token.OTHERS in task.said.codes  # 其他如A
+    text, letters = task.output.text, [word[3] for word in task.output.words if word[0] == Token.LETTERS and word[3]]
+    named = letters or [mention for mention in task.output.mentions if not mention.weak]
+    others = task.multiple is not False and Token.OTHERS in task.output.codes  # 其他如A
     denied = others or task.claims("judged", stance=Stance.DENIED)
-    if len({frozenset(mention.labels) for mention in found}) != 1 or denied or _P.asks.search(text):
+    if len({frozenset(mention.labels) for mention in named}) != 1 or denied or _P.asks.search(text):
         return None
-    if task.multiple is False and len(found[0].labels) > 1:
+    if task.multiple is False and len(named[0].labels) > 1:
         return None
     if letters and _P.named_thing.search(text, max(0, letters[0].start - 20), letters[0].end + 3):
         return None
     # of texts alone, one in the last sentence, and not 补液和胰岛素
-    beside = (text[max(0, one.start - 2) : one.start] + "_" + text[one.end : one.end + 2] for one in found)
-    loose = task.multiple or task.said.wrong or _P.unsure.search(text) or any(map(_P.beside.search, beside))
-    if not letters and (loose or not _P.ended.search(text) or _P.followed.search(text, found[-1].end)):
+    beside = (text[max(0, place.start - 2) : place.start] + "_" + text[place.end : place.end + 2] for place in named)
+    loose = task.multiple or task.output.wrong or _P.unsure.search(text) or any(map(_P.beside.search, beside))
+    if not letters and (loose or not _P.ended.search(text) or _P.followed.search(text, named[-1].end)):
         return None
-    return FoundAnswer(found[0].labels, found[0].start, found[-1].end)
+    return FoundAnswer(named[0].labels, named[0].start, named[-1].end)
 
 
 def suggested(task: ReadingTask) -> FoundAnswer | None:
@@ -384,9 +386,9 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
     claims = task.claims("suggested")
     if len({claim.labels for claim in claims}) != 1 or len(claims[0].labels) > 1:
         return None
-    others = (claim for claim in task.said.claims if claim.stance is not Stance.ASSERTED)
+    others = (claim for claim in task.output.claims if claim.stance is not Stance.ASSERTED)
     doubted = {label for claim in others for label in claim.labels}  # A is classic for …, but A is unlikely
-    unsure = _P.unsure.search(task.said.text) or set(claims[0].labels) & doubted
+    unsure = _P.unsure.search(task.output.text) or set(claims[0].labels) & doubted
     return None if task.multiple or unsure else _last(claims)
 
 

@@ -20,13 +20,13 @@ class FoundAnswer(NamedTuple):
 class ReadingTask:
     """A text to be read for the answer to a question of one kind."""
 
-    said: Text
+    output: Text
     multiple: bool | None = None
     answer_first: bool | None = None
 
     def claims(self, *kinds: str, stance: Stance = Stance.ASSERTED) -> list[Claim]:
         """Claims of one stance and some kinds."""
-        return [claim for claim in self.said.claims if claim.kind in kinds and claim.stance is stance]
+        return [claim for claim in self.output.claims if claim.kind in kinds and claim.stance is stance]
 
 
 Rule = Callable[[ReadingTask], FoundAnswer | None]
@@ -35,9 +35,9 @@ _WORDS = re.compile(r"[A-Za-zÀ-ɏ]+|[가-힣]+|\d+(?:[.,]\d+)*")  # those that 
 
 def in_words(options: Mapping[str, str], text: str) -> list[str]:
     """Return the options of which a text has every word in some form."""
-    said = [word.lower() for word in _WORDS.findall(text)]
+    words = [word.lower() for word in _WORDS.findall(text)]
     known = ((label, stems(body)) for label, body in options.items())
-    return [each for each, parts in known if parts and all(any(w.startswith(part) for w in said) for part in parts)]
+    return [label for label, parts in known if parts and all(any(w.startswith(part) for w in words) for part in parts)]
 
 
 def stems(body: str) -> list[str]:

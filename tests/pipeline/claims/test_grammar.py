@@ -6,7 +6,7 @@ import pytest
 
 from build_dataset.pipeline.claims import fold, grammar
 from build_dataset.pipeline.claims.grammar import Text
-from build_dataset.pipeline.claims.tokens import Token
+from build_dataset.pipeline.claims.lexicon import Token
 
 OPTIONS = {"A": "青霉素", "B": "红霉素", "C": "链霉素", "D": "氯霉素"}
 

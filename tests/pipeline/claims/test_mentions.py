@@ -19,7 +19,7 @@ def named(text, options=OPTIONS, multiple=None):
             "".join(one.labels),
             said[one.start : one.end],
             said[one.start : one.letters],
-            "".join(mark for mark, is_so in (("t", one.text), ("w", one.weak), ("o", one.own)) if is_so),
+            "".join(mark for mark, is_so in (("t", one.text), ("w", one.weak), ("o", one.full)) if is_so),
         )
         for one in mentions(said, options, multiple)
     ]

@@ -69,7 +69,7 @@ def test_each_sheet_has_a_mapping_of_its_own(book, tmp_path):
     assert [found[0].answer for _, found in chinese.rows] == [["A"], ["B"]] * 3
     assert [found[0].answer for _, found in english.rows] == [["A"], ["B"]] * 3
     assert isinstance(refused.columns, Unclear)
-    assert ([found.reason for _, found in refused.rows], refused.told()) == (["true_false"], [])
+    assert ([found.reason for _, found in refused.rows], refused.notices()) == (["true_false"], [])
     assert english.name == "bank.xlsx#English"
 
 
@@ -118,7 +118,7 @@ def test_pictures_and_dates_in_place_of_texts_wait(book, tmp_path):
 def test_a_bank_without_a_key_is_told_of(book, tmp_path):
     book.active.delete_cols(5)
     (source,) = read(book, tmp_path / "bank.xlsx")
-    assert source.told()[0].startswith("no column holds the key of 6 questions")
+    assert source.notices()[0].startswith("no column holds the key of 6 questions")
 
 
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")

@@ -49,7 +49,7 @@ def said(source) -> list[str]:
 def test_blocks_are_read_as_the_whole_is(rows):
     (whole,), (parts,) = sources_of(rows, DOCUMENT, {}), sources_of(rows, DOCUMENT, {}, elsewhere)
     assert said(parts) == said(whole)
-    assert (parts.own_ids, parts.notes, parts.told()) == (whole.own_ids, whole.notes, whole.told())
+    assert (parts.own_ids, parts.notes, parts.notices()) == (whole.own_ids, whole.notes, whole.notices())
     assert [row.row for row, _ in parts.rows] == list(range(1, SIZE + 1))
     accuracies = {found[0].human_accuracy for _, found in whole.rows if isinstance(found, tuple)}
     assert accuracies == {0.01, 0.55}, "one of the last row's says that 1 is 1 %"

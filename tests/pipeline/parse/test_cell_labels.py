@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.parse.cell_labels import cut_at_labels, labelled_pairs
+from build_dataset.pipeline.parse.labels import cut_at_labels, labelled_pairs
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.parse.cloze import share_leads
+from build_dataset.pipeline.parse.cut import share_leads
 from build_dataset.pipeline.parse.heads import GroupHead, number_candidate
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.outline import Cutting, Role

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.attack.growth import PAPERS, paper_growth
-from build_dataset.pipeline.parse import fields, heads, keylines, options, parts
+from build_dataset.pipeline.parse import fields, heads, keylines, labels, parts
 
 _SECONDS = 1.0
 """CPU time for 200,000 characters, which take some ten milliseconds; quadratic time would be minutes."""
@@ -40,7 +40,7 @@ def test_much_white_space_takes_linear_time(read, before: str, after: str, space
 @pytest.mark.parametrize("unit", ["account", "Aaa A、 "])
 def test_a_long_run_of_letters_takes_linear_time(unit: str) -> None:
     started = time.thread_time()
-    options.find_labels(unit * 5_000)
+    labels.find_labels(unit * 5_000)
     assert time.thread_time() - started < _SECONDS
 
 

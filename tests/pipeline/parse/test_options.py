@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from build_dataset.pipeline.parse.folding import fold
-from build_dataset.pipeline.parse.options import find_labels, find_run, find_runs, has_label, opens_option
+from build_dataset.pipeline.parse.labels import find_labels, has_label, opens_option
+from build_dataset.pipeline.parse.options import find_run, find_runs
 
 EXPECTED = (("A", "甲"), ("B", "乙"), ("C", "丙"), ("D", "丁"))
 

@@ -463,15 +463,15 @@ def test_figures_groups_and_exams_of_a_row():
 
 def test_what_people_must_know_of_a_table():
     keyed, bare = asked("问一"), {"题干": "问二", **CHOICE}
-    told = [questions_of(table(*rows), DOCUMENT).told() for rows in ([keyed], [keyed | {"答案": ""}], [bare, bare])]
+    told = [questions_of(table(*rows), DOCUMENT).notices() for rows in ([keyed], [keyed | {"答案": ""}], [bare, bare])]
     assert told[0] == []
     assert [one[0].split(",")[0] for one in told[1:]] == [
         "no column holds the key of 1 question",
         "no column holds the key of 2 questions",
     ]
-    stopped = questions_of(table({"题干": "问", "答案": "A"}), DOCUMENT).told()
+    stopped = questions_of(table({"题干": "问", "答案": "A"}), DOCUMENT).notices()
     assert stopped[0].startswith("1 row not read: no column holds the options")
-    assert questions_of(table({"题干": "问", "答案": "对"}), DOCUMENT).told() == []
+    assert questions_of(table({"题干": "问", "答案": "对"}), DOCUMENT).notices() == []
 
 
 def test_what_a_source_tells_of_a_question_is_carried_and_null_where_it_does_not():
