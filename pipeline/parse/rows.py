@@ -230,7 +230,7 @@ def _loaded(row: SourceRow) -> Fields | RowError:
         return RowError("not_json", f"row {row.row} is no JSON that can be read")
     if not isinstance(loaded, dict):
         return RowError("not_an_object", f"row {row.row} is {type(loaded).__name__}, not an object")
-    if loaded.keys() == {"unparsed", "why"}:
+    if "unparsed" in loaded and "why" in loaded:
         return RowError("not_json", f"row {row.row} cannot be read: {loaded['why']}")
     fields = {str(key).strip(): value for key, value in loaded.items()}
     for name, value in list(fields.items()):  # {"question": {"stem": …, "choices": …}, "answerKey": …}
@@ -335,8 +335,7 @@ def _has_figure(fields: Fields, columns: Columns) -> bool:
 def _stopped(row: SourceRow, why: Unclear) -> RowError:
     """A row of a table that cannot be read; one whose items have no options may be of another kind."""
     if why.reason == "no_options":
-        found = _loaded(row)
-        fields = {} if isinstance(found, RowError) else found
+        fields = {} if isinstance(found := _loaded(row), RowError) else found
         stated = cells.text_of(fields, [name for name in fields if "answer" in roles_of(name)])
         named = cells.text_of(fields, [name for name in fields if "type" in roles_of(name)])
         other = _without_options(row, announcement(named or row.sheet or "").kind, stated)
