@@ -109,3 +109,23 @@ def test_answers_of_a_candidate_are_no_key_and_leave_nothing_behind(joint, lette
 def test_what_is_asked_of_who_takes_part_is_no_lost_question(parse, form):
     outcome = parse(f"{form}A. 同意\nB. 不同意\nC. 不确定\n" + paper("{at}. {name}病首选的是\n{options}\n答案：B"))
     assert (told(outcome), outcome.review) == (["1B", "2B", "3B", "4B", "5B"], [])
+
+
+CODE = st.lists(
+    st.sampled_from(["class Cup { }", "int x = 5;", "}", "void f() {", "// insert here"]), min_size=1, max_size=9
+)
+
+
+@given(st.lists(st.tuples(CODE, st.integers(1, 21)), min_size=5, max_size=9))
+def test_numbers_of_lines_of_code_number_no_items_where_a_word_counts_them(codes):
+    items = [
+        f"Q: {at} Given:\n"
+        + "\n".join(f"{number}. {line}" for number, line in enumerate(code, first))
+        + f"\nWhat is result {at}?\n{OPTIONS.format(name=at)}\nAnswer: B"
+        for at, (code, first) in enumerate(codes, 1)
+    ]
+    outcome = parsed("\n".join(items))
+    assert told(outcome) == [f"{at}B" for at in range(1, len(codes) + 1)]
+    assert all(
+        line in question.stem for question, (code, _) in zip(outcome.questions, codes, strict=True) for line in code
+    )
