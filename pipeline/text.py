@@ -125,11 +125,14 @@ def _is_lost(before: Sequence[str], after: Sequence[str], last: Sequence[str]) -
     silent = [not text.strip(" \n<>/") for text in after]  # <<br>>
     around = [{tag for tag in had if not _BREAK.fullmatch(tag)} for had in tags]
     usual = set[str]().union(*(had for had, empty in zip(around, silent, strict=True) if not empty))
-    if any(empty and not (had and had <= usual) for had, empty in zip(around, silent, strict=True)):
-        return any(gone)  # <p></p> beside <p>甲</p> is an empty place, <br> is none
+    # <p></p> beside <p>甲</p> is an empty place, <br> is none
+    said = (
+        empty and had and not (wide and wide <= usual) for had, wide, empty in zip(tags, around, silent, strict=True)
+    )
     told: dict[str, set[str]] = {}
     bare = [_TAG.sub("", text).strip() for text in after]
-    return any(gone) and any(told.setdefault(text, had) != had for text, had in zip(bare, tags, strict=True))
+    parted = (told.setdefault(text, had) != had for text, had in zip(bare, tags, strict=True))
+    return any(gone) and (any(said) or any(parted))
 
 
 def _tags(text: str) -> set[str]:

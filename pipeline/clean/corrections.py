@@ -68,11 +68,9 @@ def _tidy_column(texts: pl.Series) -> pl.Series:
 def _tidy_options(options: pl.DataFrame) -> pl.Series:
     """Tidy each option alone, but those of a question together where markup stands in them."""
     marked = pl.col("text").str.contains(MARKED).any().over("question_id")
-    rows = options.with_row_index().filter(marked).group_by("question_id").agg("index", "text")
-    tidied = _tidy_column(options["text"])
-    for _, places, texts in rows.iter_rows():
-        tidied = tidied.scatter(places, tidy_together(texts))
-    return tidied
+    together = options.with_row_index().filter(marked).group_by("question_id").agg("index", "text")
+    texts = [text for row in together["text"].to_list() for text in tidy_together(row)]
+    return _tidy_column(options["text"]).scatter(together["index"].explode(), pl.Series(texts, dtype=pl.String))
 
 
 OUTDATED, DROPPED = "correction_outdated", "dropped_by_expert"

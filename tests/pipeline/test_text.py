@@ -88,7 +88,7 @@ def test_options_that_tags_part_stay_apart(options: list[str]) -> None:
 
 @given(st.sampled_from("pbi"), st.lists(st.text("甲乙丙", min_size=1), min_size=2))
 def test_tags_around_every_option_are_typesetting(tag: str, texts: list[str]) -> None:
-    assert tidy_together([f"<{tag}>{text}</{tag}>" for text in texts]) == [*map(tidy, texts)]
+    assert tidy_together([f"<{tag}>{text}</{tag}>" for text in texts] + [""]) == [*map(tidy, texts), ""]
 
 
 @given(st.lists(ASKED | st.text(st.sampled_from(ALPHABET), max_size=30), min_size=2))
