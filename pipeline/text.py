@@ -9,7 +9,9 @@ line breaks, Chinese punctuation.
 import html
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
 from build_dataset.pipeline.ocr import glyphs
@@ -49,6 +51,9 @@ _TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font|div|label|ruby|rb)(?:\s[^<>
 _APART = re.compile(r"(?<=\S)(?=<(?:p|div)[\s>])|(?<=</p>)(?=[^<\s])|(?<=</div>)(?=[^<\s])")
 """A place between a paragraph and other text: <p>甲</p><p>乙</p> are two lines."""
 _BREAK = re.compile(r"<br\s?/?>")
+MARKED = r"<|&(?:lt|amp|#)"
+"""What a text with markup holds, escaped or not; for engines of regular expressions that read many texts."""
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]{0,200})?/?>")
 _MARKUP_ROUNDS = 5  # largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)
 
 TIDIABLE = (
@@ -66,8 +71,21 @@ def tidy(text: str) -> str:
     Widths are unified, private-use glyphs that are known are written out, invisible characters and spaces that only the
     typesetting put there are gone. Empty when nothing visible is left.
     """
-    text = unicodedata.normalize("NFC", _without_markup(text.translate(_TABLE)))
-    text = _DECIMAL.sub(".", text)
+    return _unspaced(_without_markup((text.translate(_TABLE),))[0])
+
+
+def tidy_together(texts: Sequence[str]) -> list[str]:
+    """Return the options of one question, tidied as ``tidy`` does it, with the markup that they are about.
+
+    Tags stay where without them an option says nothing or as much as another: ``<b>甲</b>`` beside ``<i>甲</i>``,
+    ``<br>`` beside ``<hr>``. One step of escaping still goes: &lt;b&gt; is <b>.
+    """
+    return [*map(_unspaced, _without_markup([text.translate(_TABLE) for text in texts]))]
+
+
+def _unspaced(text: str) -> str:
+    """A text without markup, its characters composed, without spaces that say nothing."""
+    text = _DECIMAL.sub(".", unicodedata.normalize("NFC", text))
     text = _RUN.sub(" ", text) if "  " in text or _OTHER_SPACE.search(text) else text
     text = "\n".join(filter(None, map(str.strip, text.split("\n"))))  # without spaces at line ends, empty lines
     if " " not in text or text.isascii():
@@ -75,15 +93,48 @@ def tidy(text: str) -> str:
     return _LIST_OR_SPACE.sub(r"\1", _BESIDE_PUNCTUATION.sub("", text))  # a list stays as it is
 
 
-def _without_markup(text: str) -> str:
-    """A text of a web page as the page shows it; as it was where too much markup is in it."""
-    shown = text
-    for _ in range(_MARKUP_ROUNDS if "<" in text or "&" in text else 0):
-        before = shown
-        shown = _SHIFTED.sub(lambda match: _SHIFTS[match[1]](match[2]), _READING.sub("", _BREAK.sub("\n", shown)))
-        # a paragraph is a line of its own: <p>甲</p><p>乙</p>
-        shown = _TAGGED.sub(lambda match: f"\n{match[2]}\n" if match[1] in ("p", "div") else match[2], shown)
-        shown = _ENTITY.sub(lambda match: html.unescape(match[0]), shown).translate(_TABLE)
-        if shown == before:
-            return shown
-    return text
+def _without_markup(texts: Sequence[str]) -> Sequence[str]:
+    """Texts of a web page as the page shows them; as they were where too much markup is in them.
+
+    Of several, which are the options of a question, those before the first step that would make one say nothing.
+    """
+    steps = [texts]
+    for _ in range(_MARKUP_ROUNDS if any("<" in text or "&" in text for text in texts) else 0):
+        steps.append([*map(_with_less_markup, steps[-1])])
+        if steps[-1] == steps[-2]:
+            lost = (before for before, after in pairwise(steps) if _is_lost(before, after, steps[-1]))
+            return next(lost, steps[-1]) if len(texts) > 1 else steps[-1]
+    return texts
+
+
+def _with_less_markup(text: str) -> str:
+    """A text without its innermost tags and one step of escaping."""
+    shown = _SHIFTED.sub(lambda match: _SHIFTS[match[1]](match[2]), _READING.sub("", _BREAK.sub("\n", text)))
+    # a paragraph is a line of its own: <p>甲</p><p>乙</p>
+    shown = _TAGGED.sub(lambda match: f"\n{match[2]}\n" if match[1] in ("p", "div") else match[2], shown)
+    return _ENTITY.sub(lambda match: html.unescape(match[0]), shown).translate(_TABLE)
+
+
+def _is_lost(before: Sequence[str], after: Sequence[str], last: Sequence[str]) -> bool:
+    """Return whether tags that one step took out are all that an option says, or what parts it from another."""
+    tags = [_tags(text) for text in before]
+    gone = [had - _tags(text) for had, text in zip(tags, after, strict=True)]
+    # <b>甲</b> beside <bold>乙</bold>, which stays: they are about tags
+    if any(had & _tags(text) for had, text in zip(tags, last, strict=True)) and any(one != gone[0] for one in gone):
+        return True
+    silent = [not text.strip(" \n<>/") for text in after]  # <<br>>
+    around = [{tag for tag in had if not _BREAK.fullmatch(tag)} for had in tags]
+    usual = set[str]().union(*(had for had, empty in zip(around, silent, strict=True) if not empty))
+    # <p></p> beside <p>甲</p> is an empty place, <br> is none
+    said = (
+        empty and had and not (wide and wide <= usual) for had, wide, empty in zip(tags, around, silent, strict=True)
+    )
+    told: dict[str, set[str]] = {}
+    bare = [_TAG.sub("", text).strip() for text in after]
+    parted = (told.setdefault(text, had) != had for text, had in zip(bare, tags, strict=True))
+    return any(gone) and (any(said) or any(parted))
+
+
+def _tags(text: str) -> set[str]:
+    """Return the tags of a text as they stand in it: ``<b>``, ``</b>``, ``<p class="x">``."""
+    return {found[0] for found in _TAG.finditer(text)}

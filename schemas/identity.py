@@ -36,8 +36,8 @@ def is_hidden(name: str) -> bool:
 
 
 def is_note(name: str) -> bool:
-    """Return whether a file says something of the folder: ``README.txt``."""
-    return name.lower() in ("readme", "readme.md", "readme.txt")
+    """Return whether a file says something of the folder: ``README.txt``, the contents of a QTI package."""
+    return name.lower() in ("readme", "readme.md", "readme.txt", "imsmanifest.xml")
 
 
 def is_ignored(path: str) -> bool:

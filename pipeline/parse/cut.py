@@ -11,7 +11,13 @@ from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, Numbe
 from build_dataset.pipeline.parse.keylines import answer_lines, key_heads
 from build_dataset.pipeline.parse.labels import Form, opens_option
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
-from build_dataset.pipeline.parse.numbering import Boundary, best_chain, unnumbered_items, weigh_candidates
+from build_dataset.pipeline.parse.numbering import (
+    Boundary,
+    best_chain,
+    unnumbered_items,
+    weigh_candidates,
+    without_code,
+)
 from build_dataset.pipeline.parse.options import find_run, find_runs
 from build_dataset.pipeline.parse.outline import Builder, Cutting, Outline, Role
 from build_dataset.pipeline.parse.running import is_title
@@ -142,7 +148,7 @@ def _numbers(cutting: Cutting) -> None:
     """The numbers that run contiguously through the rest."""
     texts = ((index, piece.text) for index, piece in cutting.texts() if index not in cutting.parts)
     numbers = [mark for index, text in texts if (mark := heads.number_candidate(index, text))]
-    marks = _without_parts(numbers, cutting.pieces)
+    marks = _without_parts(without_code(cutting.pieces, numbers), cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
     weighed = weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups)
     for mark in best_chain(weighed, boundaries) or unnumbered_items(cutting.pieces):

@@ -22,6 +22,7 @@ BLANKS = 0.6  # share of stems with one bracket of letters for the paper to prin
 MARKED = 0.8  # share of questions with a marked option for the marks to be the key
 SHOWN = 3  # least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)
 LABELLED = 2.3  # the mean strength of labels with a mark of their own at the starts of lines or columns
+DASHES = ("---", "———", "–––")  # ends of a text with a mark of dashes
 
 
 class Habits:
@@ -36,10 +37,11 @@ class Habits:
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
         # right options have a mark, or are set apart by the document
         runs = [run for item in fields if not item.answers and (run := find_run(item.head))]
-        marked = [
-            0 < sum(bool(_P.marked_option.search(text)) for _, text in run.options) < len(run.options) for run in runs
-        ]
-        self.marks = sum(marked) >= SHOWN and sum(marked) >= MARKED * len(runs)
+        marked = [0 < sum(map(is_marked, run.options)) < len(run.options) for run in runs]
+        # dashes behind last options alone part items
+        dashes = [text for run in runs for _, text in run.options[:-1] if text.endswith(DASHES)]
+        ruled = not dashes and any(run.options[-1][1].endswith(DASHES) for run in runs)
+        self.marks = not ruled and sum(marked) >= SHOWN and sum(marked) >= MARKED * len(runs)
         # answers stand in the blanks of stems, wherever these are
         self.blanks_inside = repeats or len(filled) > BLANKS * len(fields)
 

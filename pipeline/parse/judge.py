@@ -77,13 +77,22 @@ def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int
 
 def count_mismatches(paper: ParsedPaper) -> Iterable[Mismatch]:
     """Heads that announce another number of items than stand under them."""
-    for members in group_values((id(draft.block), draft) for draft in paper.items).values():
+    for members in group_values(_under_heads(paper.items)).values():
         head = members[0].block.text
         stated = announcement(head).count
         numbers = {(draft.number, draft.suffix if draft.number is None else "") for draft in members}
         if stated is not None and stated != len(numbers):
             line = head.split("\n", 1)[0][:40]
             yield "count_differs", line, f"{stated} announced, {len(numbers)} found"
+
+
+def _under_heads(items: Iterable[Draft]) -> Iterable[tuple[int, Draft]]:
+    """Items with what tells their head apart: a key among the items of a section (答案解析：) is no head."""
+    section, block = None, None
+    for draft in items:
+        if draft.section != section or not draft.block.is_key or announcement(draft.block.text).count is not None:
+            section, block = draft.section, draft.block
+        yield id(block), draft
 
 
 def unread_keys(paper: ParsedPaper) -> list[Mismatch]:

@@ -3,6 +3,7 @@
 Other notations become lines of a paper: web text in one line, Moodle's {~%100%…}, task lists, cells.
 """
 
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -165,26 +166,46 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces with every part of a question on lines of its own, and its options with labels."""
-    lines = _labelled(part for piece in pieces for part in _parts(piece))
+    lines = _labelled(_with_types([part for piece in pieces for part in _parts(piece)]))
     marks = ((line, _P.marked_before.match(line.text)) for line in lines)  # *B 乙, √ C. 丙: the mark goes behind it
     return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
+
+
+def _with_types(lines: Sequence[ParsedLine]) -> Iterator[ParsedLine]:
+    """Yield lines; types of items that stand alone behind their numbers join the stems: 1 / 【单选题】 / 首选的是."""
+    texts = [line.text.strip() for line in lines]
+    alone = {
+        at
+        for at, (before, text) in enumerate(pairwise(["", *texts]))
+        if _P.number_alone.fullmatch(before) and _P.item_type.fullmatch(text)
+    }
+    alone = alone if len(alone) > LEAST else set()
+    for at, line in enumerate(lines):
+        if at - 1 in alone:
+            yield replace(line, text=f"{texts[at - 1]}{line.text}")
+        elif at not in alone or at + 1 == len(lines):
+            yield line
 
 
 def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
     if piece.kind in REGIONS:
         yield piece
         return
-    text = piece.text
+    text = _P.bullet.sub("", piece.text)
     if row := _P.row.fullmatch(text):  # 1\tCâu 1: … A. … D. …\tC\t…
         text = f"{row['asked']}\n答案：{row['key']}" + (f"\n解析：{row['told']}" if row["told"] else "")
     elif key := _P.headed_key.fullmatch(text):
         text = key["entries"]
+    elif _P.circled_key.fullmatch(text):
+        text = _P.circled.sub(lambda found: f" {unicodedata.numeric(found[0]):.0f}.", text)
     elif _P.key_of_sections.match(text):
         text = _P.of_section.sub(r"\n\1\n", text)
     elif len(text) > MIN_GLUED and (_P.glued_answer.search(text) or len(_P.glued_blank.findall(text)) >= MIN_NUMBERS):
         text = _apart(text)
     if "{~" in text or "{=" in text:
         text = _P.embedded.sub(r"\n\g<0>", text)
+    if "的答案" in text:
+        text = _P.glued_guess.sub("\n", text)
     yield from (replace(piece, text=part.strip()) for part in text.split("\n") if part.strip())
 
 

@@ -10,7 +10,7 @@ from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.labels import Pairs, without_announcement
 from build_dataset.pipeline.parse.nets import Doubts, Furniture
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.pipeline.text import tidy
+from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
@@ -171,9 +171,9 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     if options.cut_at_marks and len(options.pairs) != usual:
         detail = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
-    tags = {
-        match[1] for _, text in options.pairs if (match := _P.opening_tag.match(text)) and match[1] not in tidy(text)
-    }
+    opened = [(match[1], at) for at, (_, text) in enumerate(options.pairs) if (match := _P.opening_tag.match(text))]
+    left = tidy_together([text for _, text in options.pairs]) if len(opened) > 2 else []
+    tags = {tag for tag, at in opened if left and tag not in left[at]}
     if len(tags) > 2:  # <p>, <p id="a">, <h1>: what a web page hides is what they say
         doubts.append(
             ("options_alike", f"the options differ in their markup, {' '.join(sorted(tags))[:60]}, which goes")

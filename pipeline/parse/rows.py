@@ -230,6 +230,8 @@ def _loaded(row: SourceRow) -> Fields | RowError:
         return RowError("not_json", f"row {row.row} is no JSON that can be read")
     if not isinstance(loaded, dict):
         return RowError("not_an_object", f"row {row.row} is {type(loaded).__name__}, not an object")
+    if "unparsed" in loaded and "why" in loaded:
+        return RowError("not_json", f"row {row.row} cannot be read: {loaded['why']}")
     fields = {str(key).strip(): value for key, value in loaded.items()}
     for name, value in list(fields.items()):  # {"question": {"stem": …, "choices": …}, "answerKey": …}
         if isinstance(value, Mapping) and "stem" in roles_of(name):

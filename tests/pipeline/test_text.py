@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.text import TIDIABLE, tidy
+from build_dataset.pipeline.text import TIDIABLE, tidy, tidy_together
 
 ALPHABET = (
     "高血压 \u3000\n\t（）()，。:：Ａ１ａ9．.%％⁹₂Ⅱ℃≥㎍_＿\uf061\uf0b3\ue18c\u200b\ufeff\u0301e\u00a0\uf967&<>/;subplt"
@@ -73,3 +73,24 @@ def test_a_single_space_between_words_needs_no_second_look() -> None:
 @given(st.text(st.sampled_from("高血压 ，。\n（）Ⅱ⁹"), max_size=30))
 def test_nothing_but_white_space_is_lost(text: str) -> None:
     assert "".join(tidy(text).split()) == "".join(text.split())
+
+
+TAGS = st.sampled_from(["p", "b", "i", "br", "hr", "bold", "h1", "div", "strong", 'p class="x"'])
+ASKED = st.builds("{}<{}>{}</{}>".format, st.sampled_from(["", "<"]), TAGS, st.sampled_from(["", "甲", "乙"]), TAGS)
+
+
+@given(st.lists(st.sampled_from(["<br>", "<<br>>", "甲", "&lt;b&gt;甲&lt;/b&gt;"]) | ASKED, min_size=2, unique=True))
+def test_options_that_tags_part_stay_apart(options: list[str]) -> None:
+    shown = tidy_together(options)
+    assert len(set(shown)) == len(options)
+    assert all(any(map(str.isalnum, text)) for text in shown)
+
+
+@given(st.sampled_from("pbi"), st.lists(st.text("甲乙丙", min_size=1), min_size=2))
+def test_tags_around_every_option_are_typesetting(tag: str, texts: list[str]) -> None:
+    assert tidy_together([f"<{tag}>{text}</{tag}>" for text in texts] + [""]) == [*map(tidy, texts), ""]
+
+
+@given(st.lists(ASKED | st.text(st.sampled_from(ALPHABET), max_size=30), min_size=2))
+def test_tidying_options_twice_changes_nothing(options: list[str]) -> None:
+    assert tidy_together(tidy_together(options)) == tidy_together(options)

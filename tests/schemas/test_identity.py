@@ -42,6 +42,7 @@ def test_borders_between_parts_count(parts):
         ("README.md", True),
         ("2019/readme.txt", True),
         ("labels.toml", True),
+        ("quiz/imsmanifest.xml", True),
         ("a/.cache/paper.pdf", True),
         ("~$paper.docx", True),
         ("readme-2019真题.pdf", False),  # a paper, whatever its name

@@ -30,12 +30,29 @@ _HANDED_DOWN = {"shared", "group", "type", "exam_type", "exam_class", "exam_subj
 
 
 def _load(text: str) -> Any:
-    """JSON with NaN and infinities as null, and commas before a bracket: no JSON, but programs write them."""
+    """JSON with NaN and infinities as null, and commas before a bracket: no JSON, but programs write them.
+
+    ``RepeatedKeyError``: an object has a key twice; JSON has no rule for which of the two counts.
+    """
     try:
-        return json.loads(text, parse_constant=lambda _: None)
+        return _DECODER.decode(text)
     except json.JSONDecodeError:
-        bare = _P.text_or_comma.sub(lambda found: "" if found[0] == "," else found[0], text)
-        return json.loads(bare, parse_constant=lambda _: None)
+        return _DECODER.decode(_P.text_or_comma.sub(lambda found: "" if found[0] == "," else found[0], text))
+
+
+class RepeatedKeyError(ValueError):
+    """An object has two values under one key: ``{"answer": "A", "answer": "B"}``."""
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs) and (lost := next(((key, one) for key, one in pairs if one != made[key]), None)):
+        key, one = lost
+        raise RepeatedKeyError(f"the key {key!r} stands twice in one object, with {one!r:.60} and {made[key]!r:.60}")
+    return made
+
+
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None, object_pairs_hook=_object_of)
 
 
 class CmbJsonReader:
@@ -257,22 +274,23 @@ class JsonlReader:
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """The objects; a line that is none becomes ``{"unparsed": line}``, for the parser to reject."""
-        lines = [line for line in decode(path.read_bytes()).split("\n") if line.strip()]
-        rows = [_object(line) for line in lines]
-        broken = [number for number, row in enumerate(rows, 1) if row is None]
+        rows = [_object(line.strip()) for line in decode(path.read_bytes()).split("\n") if line.strip()]
+        broken = [number for number, row in enumerate(rows, 1) if "unparsed" in row]
         if len(broken) > len(rows) / 2:
+            why = rows[broken[0] - 1].get("why", "")
             detail = f"{len(broken)} of {len(rows)} lines are not JSON objects, first line {broken[0]}"
-            raise UnreadableDocument("invalid_json", detail)
-        for line, row in zip(lines, rows, strict=True):
-            yield row_of({"unparsed": line.strip()} if row is None else row)
+            raise UnreadableDocument("invalid_json", f"{detail}: {why}" if why else detail)
+        yield from map(row_of, rows)
 
 
-def _object(line: str) -> dict[str, Any] | None:
+def _object(line: str) -> dict[str, Any]:
     try:
         value = _load(line)
+    except RepeatedKeyError as error:
+        return {"unparsed": line, "why": str(error)}
     except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+        return {"unparsed": line}
+    return value if isinstance(value, dict) else {"unparsed": line}
 
 
 class CsvReader:

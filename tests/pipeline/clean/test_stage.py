@@ -30,6 +30,13 @@ def clean(questions: list[Question]):
     return run({"questions": Question.to_frame(questions)}, CleanParams(), Silent())
 
 
+def test_options_that_are_about_markup_keep_it() -> None:
+    texts = [["<br>", "<lb>"], ["<b>甲</b>", "<i>甲</i>"], ["<p>甲</p>", "<p><b>乙</b></p>"]]
+    items = [question(at, f"第{at}项标签是", options, ["A"]) for at, options in enumerate(texts)]
+    kept = clean(items).tables["questions"]["options"].to_list()
+    assert [[option["text"] for option in options] for options in kept] == [*texts[:2], ["甲", "乙"]]
+
+
 def test_kept_questions_are_tidy_and_keep_their_order_and_schema() -> None:
     result = clean([question(2, "高 血 压 见于", ["甲 亢", "乙"], ["A"]), question(1, "肺炎首选", ["甲", "乙"], ["B"])])
     table = result.tables["questions"]

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.folding import without_digits
@@ -410,6 +412,18 @@ def test_a_head_and_a_group_state_the_last_number() -> None:
     ]
     assert find_gaps(paper_of([draft(1, group_last=3)], unmatched={(1, 4)})) == [
         Gap(1, at, "its key answers it") for at in (2, 3, 4)
+    ]
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9), st.booleans()), min_size=1, max_size=4))
+def test_keys_between_the_items_of_a_section_hide_nothing_from_its_count(parts: list[tuple[int, int, bool]]) -> None:
+    drafts = []
+    for section, (announced, found, keyed) in enumerate(parts, 1):
+        head = Block([f"单选题{section}（共{announced}题）"], is_key=section > 1)
+        blocks = [head, *(Block(["答案解析："], is_key=True) if keyed else head for _ in range(found - 1))]
+        drafts += [draft(at, section=section, block=block) for at, block in enumerate(blocks, 1)]
+    assert [told for *_, told in count_mismatches(paper_of(drafts))] == [
+        f"{announced} announced, {found} found" for announced, found, _ in parts if announced != found
     ]
 
 

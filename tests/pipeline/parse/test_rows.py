@@ -175,6 +175,11 @@ def test_a_row_that_is_no_json_is_rejected():
         question_of(SourceRow(document="rows.jsonl", row=1, fields="{"), DOCUMENT)
 
 
+def test_a_row_with_a_repeated_key_is_rejected_with_the_key():
+    with pytest.raises(RowError, match="the key 'answer' stands twice"):
+        question_of(row({"unparsed": "{}", "why": "the key 'answer' stands twice"}), DOCUMENT)
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
