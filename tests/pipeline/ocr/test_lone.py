@@ -82,6 +82,45 @@ def test_a_number_glued_to_its_stem_is_parted_where_white_space_parts_them():
     assert texts(with_overlooked(Reads(""), close, [glued])) == ["11A向甲借款"]
 
 
+def test_a_number_is_found_whatever_form_of_its_line_is_read_and_a_label_likewise():
+    mark = page((120, 108, 124, 124))
+    assert texts(with_overlooked(Reads("3黄體"), mark, [line("黃體主要")])) == ["黃體主要", "3"]
+    assert texts(with_overlooked(Reads("C.《关"), mark, [line("《关于历史》")])) == ["《关于历史》", "C."]
+
+
+def test_a_number_with_more_digits_than_its_ink_has_room_for_is_none():
+    mark = page((112, 108, 130, 124))
+    assert texts(with_overlooked(Reads("144下列何"), mark, [line()])) == ["下列何者正确"]
+    assert texts(with_overlooked(Reads("14下列何"), mark, [line()])) == ["下列何者正确", "14"]
+
+
+def test_the_end_of_a_line_that_detection_overlooked_is_read():
+    class Doubts(Reads):
+        def recognise(self, picture):
+            return [replace(word, doubts=(Doubt(1, 0.5), Doubt(4, 0.6))) for word in super().recognise(picture)]
+
+    [_, tail] = with_overlooked(Doubts("化的（）行。"), page((640, 106, 690, 126)), [line("是中国化的（")])
+    assert tail.text == "）行。"
+    assert tail.doubts == (Doubt(1, 0.6),)
+    assert abs(tail.box[0] - 640) < 2
+    assert tail.box[1] == 100
+
+
+def test_a_tick_a_speck_and_another_line_end_no_line():
+    for said in ("化的（V", "化的（", "因此）行。", ""):
+        assert len(with_overlooked(Reads(said), page((640, 106, 690, 126)), [line("是中国化的（")])) == 1
+
+
+def test_a_letter_that_two_boxes_share_is_read_once():
+    first = Word("(B)medullary carcinoma", ((100, 100), (330, 100), (330, 132), (100, 132)), 0.9)
+    second = Word("a (C)ductal", ((310, 100), (600, 100), (600, 132), (310, 132)), 0.9, (Doubt(0, 0.5), Doubt(4, 0.6)))
+    shared = with_overlooked(Reads(""), page(), [first, second])
+    assert texts(shared) == ["(B)medullary carcinoma", "(C)ductal"]
+    assert shared[1].doubts == (Doubt(2, 0.6),)
+    apart = replace(second, corners=((340, 100), (600, 100), (600, 132), (340, 132)))
+    assert texts(with_overlooked(Reads(""), page(), [first, apart])) == ["(B)medullary carcinoma", "a (C)ductal"]
+
+
 def test_a_page_without_words_has_no_numbers():
     assert with_overlooked(Reads("7下列何"), page((120, 108, 124, 124)), []) == []
 
