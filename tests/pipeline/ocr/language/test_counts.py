@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.ocr.language.counts import BREAK, DIGIT, LETTER, Language, NgramCounts, codes_of
+from build_dataset.pipeline.ocr.language.counts import BREAK, DIGIT, LETTER, Language, NgramCounts, codes_of, keys_of
 
 NOTHING = NgramCounts(np.zeros(0, np.uint32), np.zeros(0, np.float32))
 
