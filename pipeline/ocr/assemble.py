@@ -18,17 +18,7 @@ from build_dataset.pipeline.ocr.tasks import FileFacts
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.base import Record
-from build_dataset.schemas.documents import (
-    Box,
-    Document,
-    Line,
-    LineKind,
-    Page,
-    RawFile,
-    ReadMethod,
-    SourceRow,
-    UnsureCharacter,
-)
+from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, RawFile, SourceRow, UnsureCharacter
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.taxonomy import cmb_catalogue
 
@@ -188,7 +178,7 @@ def _same_place(box: Rect, other: Rect) -> bool:
 def _edge_lines(page: PageRead) -> Iterator[tuple[PageLine, LineKind]]:
     """Lines of text near the top or bottom edge; a photograph shows more than the page."""
     lines = [(line, line.box) for line in page.lines if line.box is not None and page.height > 0]
-    least = _MARGIN * page.height if page.method is ReadMethod.OCR else page.height
+    least = _MARGIN * page.height if page.method == "ocr" else page.height
     top = max(0.0, min((box.y0 for _, box in lines), default=0.0) - least)
     end = min(page.height, max((box.y1 for _, box in lines), default=page.height) + least)
     for line, box in ((line, box) for line, box in lines if line.text):

@@ -78,14 +78,10 @@ def _once(words: Sequence[Word], em: float) -> list[Word]:
     """Return the words without a first letter that is the last one of the word whose box reaches into theirs."""
     found = []
     for word in words:  # Of "(B)medullary carcinoma" and "a (C)ductal" the a is one
-        x, y = word.box[0], _level(word, word.box[0])
-        reaching = [
-            one for one in words if one.box[0] < x < one.box[2] - 0.1 * em and abs(_level(one, x) - y) < 0.5 * em
-        ]
-        twice = re.match(r"[A-Za-z]\s+(?=\S)", word.text)
-        found.append(
-            _from(word, twice.end()) if twice and any(one.text[-1] == twice[0][0] for one in reaching) else word
-        )
+        x, twice = word.box[0], re.match(r"[A-Za-z]\s+(?=\S)", word.text)
+        row = [one for one in words if abs(_level(one, x) - _level(word, x)) < 0.5 * em]
+        ends = {one.text[-1] for one in row if one.box[0] < x < one.box[2] - 0.1 * em}
+        found.append(_from(word, twice.end()) if twice and twice[0][0] in ends else word)
     return found
 
 
