@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from build_dataset.schemas.taxonomy import cmb_catalogue
 _P = Patterns(__name__)
 _TABLES: dict[str, type[Record]] = {"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow}
 MIN_SHARE = 0.5  # Share of the pages on which a text must stand in the same place, with other digits allowed
+_MARGIN = 0.05  # Share of its height that a page is white above its first line, at least
 MOVED = 12.0  # Points by which what stands in one place of all pages moves on scans
 _CHINESE = "一二三四五六七八九十"
 MANIFEST = "manifest.csv"
@@ -174,13 +176,15 @@ def _same_place(box: Rect, other: Rect) -> bool:
 
 
 def _edge_lines(page: PageRead) -> Iterator[tuple[PageLine, LineKind]]:
-    """Lines of text near the top or bottom edge."""
-    for line in page.lines:
-        if not line.text or line.box is None or page.height <= 0:
-            continue
-        if line.box.y1 <= EDGE * page.height:
+    """Lines of text near the top or bottom edge; a photograph shows more than the page."""
+    lines = [(line, line.box) for line in page.lines if line.box is not None and page.height > 0]
+    least = _MARGIN * page.height if page.method == "ocr" else page.height
+    top = max(0.0, min((box.y0 for _, box in lines), default=0.0) - least)
+    end = min(page.height, max((box.y1 for _, box in lines), default=page.height) + least)
+    for line, box in ((line, box) for line, box in lines if line.text):
+        if box.y1 <= top + EDGE * page.height:
             yield line, LineKind.HEADER
-        elif line.box.y0 >= (1 - EDGE) * page.height:
+        elif box.y0 >= end - EDGE * page.height:
             yield line, LineKind.FOOTER
 
 
@@ -188,7 +192,7 @@ def _shapes(line: PageLine, page: int) -> set[str]:
     """The text, and the text with each of its numbers as its distance from the page's; none for questions."""
     if _P.content.match(line.text):
         return set()
-    text = "".join(line.text.split())
+    text = unicodedata.normalize("NFKC", "".join(line.text.split()))  # 2101 may be read as 2¹⁰¹
     counted = {
         f"{text[: found.start()]}#{chinese_number(found[0]) - page}{text[found.end() :]}"
         for found in _P.number.finditer(text)
@@ -211,7 +215,8 @@ def _is_page_number(line: PageLine, kind: LineKind, page: PageRead) -> bool:
     assert line.box is not None
     own, boxes = line.box, [one.box for one in page.lines if one.box and one.text and one is not line]
     top, end = min((box.y0 for box in boxes), default=0.0), max((box.y1 for box in boxes), default=0.0)
-    return len(boxes) > 1 and (top >= own.y0 - 2 if kind is LineKind.HEADER else end <= own.y1 + 2)
+    outside = own.y1 <= EDGE * page.height or own.y0 >= (1 - EDGE) * page.height
+    return outside and len(boxes) > 1 and (top >= own.y0 - 2 if kind is LineKind.HEADER else end <= own.y1 + 2)
 
 
 class Exam(NamedTuple):

@@ -1,4 +1,4 @@
-"""Numbers before their lines: detection, which sees a page made small, overlooks a lone 1; reading glues 11 to A."""
+"""What detection, which sees a page made small, overlooks before and behind lines: a lone 1 or B., a last `）行。`."""
 
 import re
 from collections.abc import Sequence
@@ -9,36 +9,86 @@ import numpy as np
 
 from build_dataset.pipeline.ocr.images import Corners
 from build_dataset.pipeline.ocr.interfaces import OcrEngine, Pixels, Word
+from build_dataset.pipeline.ocr.language.letters import plain
 
 _INK = 160  # Grey level, 0..255, below which a pixel is ink: a thin 1 is blurred
 _EM = 0.75  # Size of type as a share of the height of a word's box
 _REACH = 5.0  # Distance in em from a number to its line, at most
-_WIDE = 2.2  # Width in em of a number of three digits
+_WIDE, _DIGIT = 2.2, 0.45  # Width in em of a number of three digits, and of a digit at least
 _APART = 0.7  # White space in em after a number that stands by itself: between letters there is up to .3
-_MOST = 30  # Numbers looked at on a page: each costs the reading of a few characters
-_CONTEXT = 4  # Em of the line that are read with its number, so that it is no longer alone
+_LONG = 6.0  # Width in em of what stands behind a line, at most: 　）行。
+_MOST = 30  # Places of ink looked at on a page: each costs the reading of a few characters
+_CONTEXT = 4  # Em of the line that are read with them, so that they are no longer alone
 _SAME = 1  # First characters of the line that must be read as before; of one that begins with a digit twice as many
+_LABEL = re.compile(r"\d{1,3}[.．、]?|[A-H][.．、]")
+_TAIL, _LEGIBLE = re.compile("[)）]|.*[\u3400-\u9fff]"), 0.7
+"""What stands behind a line and its confidence: no tick or speck, which is read as a letter or mark."""
 
 
-def with_numbers(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) -> list[Word]:
-    """Return the words of an upright page with the numbers left of lines that are not among them, none glued."""
+def with_overlooked(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) -> list[Word]:
+    """Return the words of an upright page, and those before and behind them that are not among them, none glued."""
     if not words:
         return []
     em = _EM * float(np.median([_height(word) for word in words]))
-    found = [_apart(word, pixels, em) for word in words]
-    for box, word in _candidates(pixels, words, em)[:_MOST]:
-        read = sorted(engine.recognise(_beside(pixels, box, word, em)), key=lambda one: one.box[0])
-        text = "".join("".join(one.text for one in read).split())
-        line = "".join(word.text.split())
-        start = line[: 2 * _SAME if line[:1].isdecimal() else _SAME]
-        number = text[: text.find(start, 1)] if start in text[1:5] else ""
-        if re.fullmatch(r"\d{1,3}[.．、]?", number):
-            left, right, middle, half = float(box[0]), float(box[2]), _level(word, box[0]), _height(word) / 2
-            low, high = middle - half, middle + half  # as high as its line, in whose row it stands
-            corners = ((left, low), (right, low), (right, high), (left, high))
+    found = [_apart(word, pixels, em) for word in _once(words, em)]
+    before = (_before(engine, pixels, em, *one) for one in _candidates(pixels, words, em)[:_MOST])
+    behind = (_behind(engine, pixels, em, *one) for one in _candidates(pixels, words, em, behind=True)[:_MOST])
+    return [*found, *(word for word in (*before, *behind) if word)]
+
+
+def _before(engine: OcrEngine, pixels: Pixels, em: float, box: Corners, word: Word) -> Word | None:
+    """Return the number or label in ink before a word; None for something else."""
+    left, level = round(word.box[0]), round(_level(word, word.box[0]))
+    line = "".join(map(_alike, word.text))
+    for context in (_CONTEXT, _CONTEXT / 2):
+        read, text = _read_beside(engine, pixels, em, [box, (left, level, left + round(context * em), level)])
+        at = text.find(line[: 2 * _SAME if line[:1].isdecimal() else _SAME], 1)
+        number = "".join("".join(one.text for one in read).split())[: max(0, at)]
+        room = 1 + (box[2] - box[0]) / (_DIGIT * em)  # A number of three digits is no 14, read as 144
+        if _LABEL.fullmatch(number) and sum(map(str.isdecimal, number)) < room:
             own = read[0].doubts and tuple(doubt for doubt in read[0].doubts if doubt.at < len(number))
-            found.append(Word(number, corners, min(one.confidence for one in read), own))
+            return Word(number, _in_row(box, word), min(one.confidence for one in read), own)
+    return None
+
+
+def _behind(engine: OcrEngine, pixels: Pixels, em: float, box: Corners, word: Word) -> Word | None:
+    """Return the end of a line in ink behind a word; None for something else."""
+    right, level = round(word.box[2]), round(_level(word, word.box[2]))
+    read, text = _read_beside(engine, pixels, em, [(right - round(_CONTEXT * em), level, right, level), box])
+    _, same, tail = text.partition("".join(map(_alike, word.text))[-2:])
+    start = len(read[-1].text) - len(tail) if read else -1
+    if not same or start < 0 or not _TAIL.match(tail) or read[-1].confidence < _LEGIBLE:
+        return None
+    return replace(_from(read[-1], start), corners=_in_row(box, word))
+
+
+def _alike(char: str) -> str:
+    """Return the form that a character is compared in, "" for a space: 黄 for 黃, ( for （."""
+    return plain(char)[:1].strip()
+
+
+def _in_row(box: Corners, word: Word) -> tuple[tuple[float, float], ...]:
+    """Return the corners of ink in the row of a word, as high as the word."""
+    middle, half = _level(word, box[0]), _height(word) / 2
+    left, right, low, high = float(box[0]), float(box[2]), middle - half, middle + half
+    return ((left, low), (right, low), (right, high), (left, high))
+
+
+def _once(words: Sequence[Word], em: float) -> list[Word]:
+    """Return the words without a first letter that is the last one of the word whose box reaches into theirs."""
+    found = []
+    for word in words:  # Of "(B)medullary carcinoma" and "a (C)ductal" the a is one
+        x, twice = word.box[0], re.match(r"[A-Za-z]\s+(?=\S)", word.text)
+        row = [one for one in words if abs(_level(one, x) - _level(word, x)) < 0.5 * em]
+        ends = {one.text[-1] for one in row if one.box[0] < x < one.box[2] - 0.1 * em}
+        found.append(_from(word, twice.end()) if twice and twice[0][0] in ends else word)
     return found
+
+
+def _from(word: Word, start: int) -> Word:
+    """Return a word without its first characters."""
+    own = word.doubts and tuple(one._replace(at=one.at - start) for one in word.doubts if one.at >= start)
+    return replace(word, text=word.text[start:], doubts=own)
 
 
 def _apart(word: Word, pixels: Pixels, em: float) -> Word:
@@ -71,39 +121,48 @@ def _level(word: Word, x: float) -> float:
     return (y0 + y3) / 2 + slope * (x - (x0 + x3) / 2)
 
 
-def _candidates(pixels: Pixels, words: Sequence[Word], em: float) -> list[tuple[Corners, Word]]:
-    """Return ink the size of a number that no word covers, each with the word that it stands before."""
+def _candidates(
+    pixels: Pixels, words: Sequence[Word], em: float, *, behind: bool = False
+) -> list[tuple[Corners, Word]]:
+    """Return ink that no word covers, each with the word that it stands before: the size of a number.
+
+    Or with the word that it stands ``behind``, and then as wide as some characters.
+    """
     ink = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) < _INK, dtype=np.uint8)
     for word in words:
         cv2.fillConvexPoly(ink, np.array(word.corners, np.int32), (0,))
-    joined = cv2.morphologyEx(
-        ink, cv2.MORPH_CLOSE, np.ones((round(0.3 * em) + 1, round(0.4 * em) + 1), np.uint8)
-    )  # 1, 2 of 12
-    _, _, stats, _ = cv2.connectedComponentsWithStats(joined)
-    sized = (stats[:, 3] > 0.5 * em) & (stats[:, 3] < 1.3 * em) & (stats[:, 2] < _WIDE * em) & (stats[:, 2] > 0.05 * em)
+    join, least, most = (1.2, 0.6, _LONG) if behind else (0.4, 0.05, _WIDE)
+    kernel = np.ones((round(0.3 * em) + 1, round(join * em) + 1), np.uint8)
+    _, _, stats, _ = cv2.connectedComponentsWithStats(cv2.morphologyEx(ink, cv2.MORPH_CLOSE, kernel))  # 1, 2 of 12
+    wide, high = stats[:, 2], stats[:, 3]
+    sized = (high > 0.5 * em) & (high < 1.3 * em) & (wide < most * em) & (wide > least * em)
     found = []
-    for left, top, wide, high, _ in stats[sized].tolist():
-        row = [word for word in words if abs(_level(word, left) - top - high / 2) < 0.5 * em]
-        after = [word for word in row if -0.3 * em < word.box[0] - left - wide < _REACH * em]
-        beside = any(word.box[0] < left < word.box[2] + 2 * em for word in row)
-        if after and not beside:
-            found.append(((left, top, left + wide, top + high), min(after, key=lambda word: word.box[0])))
+    for left, top, width, height, _ in stats[sized].tolist():
+        right = left + width
+        row = [word for word in words if abs(_level(word, left) - top - height / 2) < 0.5 * em]
+        near = [
+            word for word in row if -0.3 * em < (left - word.box[2] if behind else word.box[0] - right) < _REACH * em
+        ]
+        beside = not behind and any(word.box[0] < left < word.box[2] + 2 * em for word in row)
+        if near and not beside:
+            own = max(near, key=lambda word: word.box[2]) if behind else min(near, key=lambda word: word.box[0])
+            found.append(((left, top, right, top + height), own))
     return found
 
 
-def _beside(pixels: Pixels, box: Corners, word: Word, em: float) -> Pixels:
-    """Return a picture of the number close to the beginning of its line."""
-    middles = (box[1] + box[3]) / 2, _level(word, word.box[0])
-    half, pad = 0.5 * _height(word) + 0.1 * em, round(0.15 * em)
-    start = max(0, round(word.box[0]) - pad)
-    parts = []
-    for middle, left, right in (
-        (middles[0], max(0, box[0] - pad), box[2] + pad),
-        (middles[1], start, start + round(_CONTEXT * em)),
-    ):
+def _read_beside(engine: OcrEngine, pixels: Pixels, em: float, boxes: Sequence[Corners]) -> tuple[list[Word], str]:
+    """Return what is read in parts of a row, moved close together: ink and an end of the word that it stands beside.
+
+    The text is that of all words, in the forms in which it is compared.
+    """
+    half, pad, parts = (0.5 / _EM + 0.1) * em, round(0.15 * em), []
+    for left, low, right, high in boxes:
+        middle = (low + high) / 2
         top = max(0, round(middle - half))
-        parts.append(pixels[top : top + round(2 * half), left:right])
-    high = max(part.shape[0] for part in parts)
-    padded = [np.pad(part, ((0, high - part.shape[0]), (0, pad), (0, 0)), constant_values=255) for part in parts]
+        parts.append(pixels[top : top + round(2 * half), max(0, round(left) - pad) : round(right) + pad])
+    tall = max(part.shape[0] for part in parts)
+    padded = [np.pad(part, ((0, tall - part.shape[0]), (0, pad), (0, 0)), constant_values=255) for part in parts]
     row = np.concatenate(padded, axis=1)
-    return np.ascontiguousarray(np.pad(row, ((pad * 6, pad * 6), (pad * 4, pad * 4), (0, 0)), constant_values=255))
+    picture = np.pad(row, ((pad * 6, pad * 6), (pad * 4, pad * 4), (0, 0)), constant_values=255)
+    read = sorted(engine.recognise(np.ascontiguousarray(picture)), key=lambda one: one.box[0])
+    return read, "".join(_alike(char) for one in read for char in one.text)

@@ -9,7 +9,7 @@ import numpy as np
 from build_dataset.pipeline.ocr.flatten import Flat, Floats, flatten
 from build_dataset.pipeline.ocr.images import Corners, clean_page, find_marks, fit_opencv, legibility
 from build_dataset.pipeline.ocr.interfaces import OcrEngine, PageImage, Pixels, Word
-from build_dataset.pipeline.ocr.lone import with_numbers
+from build_dataset.pipeline.ocr.lone import with_overlooked
 from build_dataset.pipeline.ocr.model import Rect
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers.image import page_breaks
@@ -98,7 +98,7 @@ def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, alone: bool) -
         turned, flat, words = read_upright(engine, cleaned, flatten if params.clean_images else _as_it_is)
     else:
         turned, flat, words = 0, _as_it_is(cleaned), engine.recognise(cleaned)
-    words = with_numbers(engine, flat.pixels, words)
+    words = with_overlooked(engine, flat.pixels, words)
     believed = legibility(pixels)
     # Shadows and hands on a photograph look like figures, so it is not searched for any.
     marks = find_marks(flat.pixels, words) if believed == 1 else {}

@@ -21,6 +21,8 @@ from build_dataset.schemas.documents import ReadMethod
 _DESCENT = 0.2  # Distance that a line's box reaches below its baseline, in heights of the box
 MAX_SKEW = 8.0  # Degrees; a steeper page is not straightened
 SLANT = 12.0  # Degrees off the page's own angle from which a word is a watermark
+_LARGE, _ROWS = 1.8, 0.3
+"""Size of a watermark's word beside the words that it stands among, and distance of their rows beside its own size."""
 _MIN_ANGLE = 0.15  # Degrees below which straightening changes nothing: 2 points over the width of a page
 _LABEL = re.compile(r"(?:^|(?<=[\t ]))[(（]?([A-H8])(?:\s?[.．、)）:：]\s?(?=\D)|(?=[^\W\dA-Za-z_]))")
 Point = tuple[float, float]
@@ -61,6 +63,19 @@ def is_slanted(word: Word, angle: float) -> bool:
     own, length = _direction(word)
     long = len(word.text) > 1 and length > 1.5 * word_height(word)  # a single 字 has no direction
     return long and SLANT < abs(own - angle) < 90 - SLANT
+
+
+def is_across_rows(word: Word, words: Sequence[Word]) -> bool:
+    """Return whether a word is as high as two rows of the words beside it: one of a watermark, 网 behind options."""
+    low, high = word.box[1], word.box[3]
+    middles = sorted((one.box[1] + one.box[3]) / 2 for one in words if word_size(one) * _LARGE < word_size(word))
+    within = [middle for middle in middles if low < middle < high]
+    return len(within) > 1 and within[-1] - within[0] > _ROWS * word_size(word)
+
+
+def word_size(word: Word) -> float:
+    """Return the lesser side of a word's box: a word may stand on end."""
+    return min(word_height(word), _direction(word)[1])
 
 
 def word_height(word: Word) -> float:
@@ -119,7 +134,7 @@ def to_page(
     angle = page_angle(words)
     centre = (value["width"] / 2, value["height"] / 2)
     runs = []
-    for word in (word for word in words if not is_slanted(word, angle)):
+    for word in (word for word in words if not is_slanted(word, angle) and not is_across_rows(word, words)):
         level = replace(word, corners=tuple(rotate_point(point, -angle, centre) for point in word.corners))
         box = Rect(*level.box)
         baseline = box.y1 - _DESCENT * box.height

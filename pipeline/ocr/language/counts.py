@@ -148,13 +148,14 @@ class Language:
         ``besides`` 1 leaves an occurrence in recognised text out: a place is no evidence of itself.
         """
         none = np.zeros_like(third)
-        most = self._count(none, none, third, besides)  # Of another part that has the same key there may be more
+        part = np.full(third.shape, np.inf, np.float32)
         found: NDArray[Any] = np.full(third.shape, _LEAST, np.float32)
         known = (third >= 0, second > 0, first > 0)  # Nothing stands before the beginning of a text
         before = ((none, none), (none, second), (first, second))
         for there, (a, b), left_out in zip(known, before, _LEFT_OUT, strict=True):
-            part = np.minimum(self._count(a, b, third, besides), most)
-            whole = np.maximum(self._count(none, a, b, besides), part)
+            whole = self._count(none, a, b, besides)
+            # Of another part that has the same key there may be more: 痰自清 is in no text in which 痰自 is not
+            part = np.minimum(np.minimum(self._count(a, b, third, besides), part), whole)
             fewer = _SMOOTH + left_out * whole
             found = np.where(there, (part + fewer * found) / (whole + fewer), found)
         return np.asarray(np.log(np.maximum(found, _RAREST)), np.float32)

@@ -27,6 +27,7 @@ from build_dataset.pipeline.ocr.language.letters import (
     SURE,
     alone,
     chances_of_marks,
+    in_chinese,
     is_ideograph,
     odds,
     odds_of_letter,
@@ -210,7 +211,7 @@ def _draft(word: Word, beside: tuple[str, str], language: Language, script: str)
 
 def _with_confusions(word: Word, beside: tuple[str, str], language: Language) -> dict[int, Doubt]:
     """Return the doubts of a word by place, with those about characters that may be others of their shape."""
-    doubts = {doubt.at: doubt for doubt in word.doubts or ()}
+    doubts = {doubt.at: in_chinese(doubt) for doubt in word.doubts or ()}
     others = [(at, other, _MAY_BE) for at, char in enumerate(word.text) for other in language.confused.get(char, ())]
     others = [one for one in others if one[0] not in doubts]
     for at, char, share in [*others, *((*one, _FITS) for one in _out_of_place(word.text, beside, language))]:

@@ -20,9 +20,11 @@ _ALONE = (
     (re.compile(r"(?<=[IVX]{2})[lI]"), "I", "lI1|", 0.002),
     (re.compile(r"(?<![A-Za-z])[aα](?=-[A-Za-z])"), "α", "aα", 0.05),
     (re.compile(r"(?<![A-Za-z])[yγ](?=-[A-Za-z])"), "γ", "yγv", 0.02),
+    (re.compile(r"(?<=^[(（])[①D](?=[)）])"), "D", "①⑩D", 0.05),
 )
 """Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop), the last I
-of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT); its shape, and its probability from which it is written."""
+of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D); its shape, and its probability from which it is
+written."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 _AS_LIKELY, _GREEK = 8.0, 100.0
@@ -110,6 +112,25 @@ def share_of(text: str, doubt: Doubt) -> float:
         low, high = _CIRCLED.find(before), _CIRCLED.find(after) % (len(_CIRCLED) + 1)
         same += "".join(one for at, one in enumerate(_CIRCLED) if not low < at < high)
     return doubt.sure + sum(share for char, share in doubt.others if char in same or plain(char) == own)
+
+
+def in_chinese(doubt: Doubt) -> Doubt:
+    """Return a doubt without characters that Japanese alone has: no 値 may stand for 值, as sure as it is then."""
+    others = tuple(one for one in doubt.others if not _is_japanese(one[0]))
+    left = max(FLOOR, 1 - sum(share for char, share in doubt.others if _is_japanese(char)))
+    return (
+        doubt
+        if len(others) == len(doubt.others)
+        else doubt._replace(
+            sure=min(1.0, doubt.sure / left), others=tuple((char, share / left) for char, share in others)
+        )
+    )
+
+
+@cache
+def _is_japanese(char: str) -> bool:
+    chinese = char.encode("gb2312", "ignore") or char.encode("big5", "ignore")
+    return is_ideograph(char) and not chinese and bool(char.encode("shift_jis", "ignore"))
 
 
 @cache

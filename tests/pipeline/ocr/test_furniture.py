@@ -73,3 +73,13 @@ def test_the_two_pages_of_a_booklet_are_all_of_the_picture(tmp_path):
     assert left.pixels.shape[1] + right.pixels.shape[1] == 2400
     assert left.pixels.shape[1] == pytest.approx(1200, abs=60)
     assert left.width == pytest.approx(842 * left.pixels.shape[1] / 1700, rel=0.01)
+
+
+def test_a_head_of_photographs_is_one_wherever_the_page_begins_and_whether_its_number_is_raised():
+    def photograph(top: float, head: str) -> PageRead:
+        heads = PageLine(head, Rect(60, top, 140, top + 14))
+        texts = [PageLine(f"{top}. 下列哪项正确", Rect(60, top + 100 + by, 400, top + 115 + by)) for by in (0, 40)]
+        return PageRead(595, 842, ReadMethod.OCR, "test", "1", None, [texts[0], heads, texts[1]])
+
+    pages = [photograph(72, "代號：2¹⁰¹"), photograph(102, "代號：2101"), photograph(130, "代號：2101")]
+    assert kinds(pages) == [["header", "text"]] * 3

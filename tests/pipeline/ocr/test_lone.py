@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
-from build_dataset.pipeline.ocr.lone import with_numbers
+from build_dataset.pipeline.ocr.lone import with_overlooked
 
 
 class Reads:
@@ -38,7 +38,7 @@ def texts(words: list[Word]) -> list[str]:
 
 
 def test_a_number_before_its_line_is_found_in_the_row_of_the_line():
-    *_, number = with_numbers(Reads("7下列何"), page((120, 108, 124, 124)), [line()])
+    *_, number = with_overlooked(Reads("7下列何"), page((120, 108, 124, 124)), [line()])
     assert number.text == "7"
     assert number.box[0] == 120
     assert number.box[1] == 100
@@ -47,12 +47,12 @@ def test_a_number_before_its_line_is_found_in_the_row_of_the_line():
 
 def test_what_is_read_otherwise_than_its_line_is_no_number():
     for said in ("", "7上列", "※下列何", "下列何"):
-        assert texts(with_numbers(Reads(said), page((120, 108, 124, 124)), [line()])) == ["下列何者正确"]
+        assert texts(with_overlooked(Reads(said), page((120, 108, 124, 124)), [line()])) == ["下列何者正确"]
 
 
 def test_a_number_is_found_though_its_line_is_read_a_little_otherwise_beside_it():
-    assert texts(with_numbers(Reads("7下例何"), page((120, 108, 124, 124)), [line()])) == ["下列何者正确", "7"]
-    assert texts(with_numbers(Reads("715岁"), page((120, 108, 124, 124)), [line("16岁女孩")])) == ["16岁女孩"]
+    assert texts(with_overlooked(Reads("7下例何"), page((120, 108, 124, 124)), [line()])) == ["下列何者正确", "7"]
+    assert texts(with_overlooked(Reads("715岁"), page((120, 108, 124, 124)), [line("16岁女孩")])) == ["16岁女孩"]
 
 
 def test_only_ink_of_the_size_of_a_number_close_before_a_line_is_looked_at():
@@ -64,32 +64,71 @@ def test_only_ink_of_the_size_of_a_number_close_before_a_line_is_looked_at():
         (20, 108, 110, 124),
     ):
         engine = Reads("7下列何")
-        assert len(with_numbers(engine, page(mark), [line()])) == 1
+        assert len(with_overlooked(engine, page(mark), [line()])) == 1
         assert engine.asked == 0
 
 
 def test_ink_between_two_words_of_a_row_is_no_number():
     engine = Reads("7下列何")
     left = Word("甲", ((80, 100), (112, 100), (112, 132), (80, 132)), 0.9)
-    assert len(with_numbers(engine, page((130, 108, 134, 124)), [left, line()])) == 2
+    assert len(with_overlooked(engine, page((130, 108, 134, 124)), [left, line()])) == 2
     assert engine.asked == 0
 
 
 def test_a_number_glued_to_its_stem_is_parted_where_white_space_parts_them():
     apart, close = page((102, 106, 124, 126), (160, 106, 400, 126)), page((102, 106, 124, 126), (128, 106, 400, 126))
     glued = line("11A向甲借款", left=100)
-    assert texts(with_numbers(Reads(""), apart, [glued])) == ["11 A向甲借款"]
-    assert texts(with_numbers(Reads(""), close, [glued])) == ["11A向甲借款"]
+    assert texts(with_overlooked(Reads(""), apart, [glued])) == ["11 A向甲借款"]
+    assert texts(with_overlooked(Reads(""), close, [glued])) == ["11A向甲借款"]
+
+
+def test_a_number_is_found_whatever_form_of_its_line_is_read_and_a_label_likewise():
+    mark = page((120, 108, 124, 124))
+    assert texts(with_overlooked(Reads("3黄體"), mark, [line("黃體主要")])) == ["黃體主要", "3"]
+    assert texts(with_overlooked(Reads("C.《关"), mark, [line("《关于历史》")])) == ["《关于历史》", "C."]
+
+
+def test_a_number_with_more_digits_than_its_ink_has_room_for_is_none():
+    mark = page((112, 108, 130, 124))
+    assert texts(with_overlooked(Reads("144下列何"), mark, [line()])) == ["下列何者正确"]
+    assert texts(with_overlooked(Reads("14下列何"), mark, [line()])) == ["下列何者正确", "14"]
+
+
+def test_the_end_of_a_line_that_detection_overlooked_is_read():
+    class Doubts(Reads):
+        def recognise(self, picture):
+            return [replace(word, doubts=(Doubt(1, 0.5), Doubt(4, 0.6))) for word in super().recognise(picture)]
+
+    [_, tail] = with_overlooked(Doubts("化的（）行。"), page((640, 106, 690, 126)), [line("是中国化的（")])
+    assert tail.text == "）行。"
+    assert tail.doubts == (Doubt(1, 0.6),)
+    assert abs(tail.box[0] - 640) < 2
+    assert tail.box[1] == 100
+
+
+def test_a_tick_a_speck_and_another_line_end_no_line():
+    for said in ("化的（V", "化的（", "因此）行。", ""):
+        assert len(with_overlooked(Reads(said), page((640, 106, 690, 126)), [line("是中国化的（")])) == 1
+
+
+def test_a_letter_that_two_boxes_share_is_read_once():
+    first = Word("(B)medullary carcinoma", ((100, 100), (330, 100), (330, 132), (100, 132)), 0.9)
+    second = Word("a (C)ductal", ((310, 100), (600, 100), (600, 132), (310, 132)), 0.9, (Doubt(0, 0.5), Doubt(4, 0.6)))
+    shared = with_overlooked(Reads(""), page(), [first, second])
+    assert texts(shared) == ["(B)medullary carcinoma", "(C)ductal"]
+    assert shared[1].doubts == (Doubt(2, 0.6),)
+    apart = replace(second, corners=((340, 100), (600, 100), (600, 132), (340, 132)))
+    assert texts(with_overlooked(Reads(""), page(), [first, apart])) == ["(B)medullary carcinoma", "a (C)ductal"]
 
 
 def test_a_page_without_words_has_no_numbers():
-    assert with_numbers(Reads("7下列何"), page((120, 108, 124, 124)), []) == []
+    assert with_overlooked(Reads("7下列何"), page((120, 108, 124, 124)), []) == []
 
 
 def test_doubts_stay_with_their_characters_where_a_space_is_put_in_and_with_a_number_that_is_found():
     glued = replace(line("11A向甲借款"), doubts=(Doubt(1, 0.5), Doubt(4, 0.6)))
     pixels = page((160, 106, 166, 126), (172, 106, 178, 126), (214, 106, 234, 126), (240, 106, 262, 126))
-    [apart] = with_numbers(Reads(""), pixels, [glued])
+    [apart] = with_overlooked(Reads(""), pixels, [glued])
     assert apart.text == "11 A向甲借款"
     assert [(apart.text[doubt.at], doubt.sure) for doubt in apart.doubts] == [("1", 0.5), ("甲", 0.6)]
 
@@ -97,5 +136,5 @@ def test_doubts_stay_with_their_characters_where_a_space_is_put_in_and_with_a_nu
         def recognise(self, picture):
             return [replace(word, doubts=(Doubt(0, 0.7), Doubt(2, 0.4))) for word in super().recognise(picture)]
 
-    *_, number = with_numbers(Doubts("7下列何"), page((120, 108, 124, 124)), [line()])
+    *_, number = with_overlooked(Doubts("7下列何"), page((120, 108, 124, 124)), [line()])
     assert number.doubts == (Doubt(0, 0.7),)

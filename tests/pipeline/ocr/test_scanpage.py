@@ -202,3 +202,15 @@ def test_an_unsure_character_has_its_place_on_the_page():
     (line,) = to_page(rows, "image", "engine", "v1", Language()).lines
     (one,) = [one for one in line.unsure if one.text == "瘪"]
     assert [round(edge) for edge in one.box] == [140, 100, 160, 124]
+
+
+def test_a_large_word_across_several_rows_is_a_watermark_and_a_title_is_none():
+    rows = [word(f"{label}.甲乙丙丁", 80, 100 + 20 * at, 90, 14) for at, label in enumerate("ABCD")]
+    mark, title = word("网", 300, 112, 40, 40), word("试题", 250, 20, 90, 40)
+    page = to_page(value([title, *rows, mark]), "image", "engine", "v1")
+    assert [line.text for line in page.lines] == ["试题", "A.甲乙丙丁", "B.甲乙丙丁", "C.甲乙丙丁", "D.甲乙丙丁"]
+
+
+def test_a_word_on_end_beside_rows_is_no_watermark():
+    rows = [word(f"{label}.甲乙丙丁", 80, 100 + 20 * at, 90, 14) for at, label in enumerate("ABCD")]
+    assert not scanpage.is_across_rows(word("密封线", 60, 100, 14, 60), rows)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.ocr.language.counts import BREAK, DIGIT, LETTER, Language, NgramCounts, codes_of
+from build_dataset.pipeline.ocr.language.counts import BREAK, DIGIT, LETTER, Language, NgramCounts, codes_of, keys_of
 
 NOTHING = NgramCounts(np.zeros(0, np.uint32), np.zeros(0, np.float32))
 
@@ -62,3 +62,14 @@ def test_what_the_folder_says_often_becomes_likely():
 def test_probabilities_are_none_above_one_whatever_was_read(texts, text):
     codes = np.pad(codes_of(text), 2)[:-2]
     assert (Language(texts, NOTHING).logs(codes[:-2], codes[1:-1], codes[2:]) <= 1e-6).all()
+
+
+def test_three_characters_are_no_more_frequent_than_the_first_two_and_the_last_two_of_them():
+    codes = [np.array([ord(char)]) for char in "甲乙丙"]
+    none = np.zeros(1, np.int64)
+    pairs = [(none, none, none), *((none, none, one) for one in codes), (none, *codes[:2]), tuple(codes)]
+    keys = np.concatenate([keys_of(*three) for three in pairs])
+    order = np.argsort(keys)
+    counts = NgramCounts(keys[order], np.full(len(keys), 9.0, np.float32)[order])
+    without = NgramCounts(keys[:-1][np.argsort(keys[:-1])], np.full(len(keys) - 1, 9.0, np.float32))
+    assert Language([], counts).logs(*codes) == Language([], without).logs(*codes)
