@@ -138,6 +138,7 @@ class State(StrEnum):
     DONE = "done"  # settled in every dimension
 
 
+_HALF = (LabelStatus.UNREVIEWED, LabelStatus.SINGLE)
 WAITING = (State.DISPUTED, State.FLAGGED, State.CHANGED, State.ONE_OF_TWO)  # states of questions that wait for a person
 
 
@@ -162,6 +163,9 @@ class QuestionStatus(NamedTuple):
         if not parts:
             who = sorted({review.reviewer for review in self.reviews})
             parts = [f"reviewed by {', '.join(who)}"]
+            # Both looked, and one of them gave no label: difficulty only by li.
+            lacking = [each for each in self.labels if each.reviewers != who and each.status in _HALF]
+            parts += [f"{each.dimension} only by {', '.join(each.reviewers) or 'nobody'}" for each in lacking]
         notes = sorted({(review.reviewer, review.note) for review in self.reviews if review.note})
         parts += [f"note by {reviewer}: {' '.join(note.split())}" for reviewer, note in notes]
         return "; ".join(parts)

@@ -1,5 +1,6 @@
 """The story of one question: its source, what each stage did to it, its labels, its split."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -33,7 +34,7 @@ class QuestionHistory:
     """Everything the build folder knows of a question."""
 
     question_id: str
-    question: Row | None = None  # the newest form of it; None when it never became a question
+    question: Row | None = None  # the newest form of it, or how it was set aside; None when it was never a question
     events: list[StageEvent] = field(default_factory=list)
     relatives: list[Row] = field(default_factory=list)  # other questions of its duplicate cluster
     annotations: list[Row] = field(default_factory=list)
@@ -53,7 +54,9 @@ def explain(build: Path, wanted: str) -> QuestionHistory:
         for row in find_rows(build, f"{stage}/corrections", mine):
             detail = f"{row['before']} → {row['after']} by {row['by']} ({row['origin']})"
             story.events.append(StageEvent(stage, "corrected", row["field"], detail))
-        story.events += [event for _, event, _ in set_aside(build, stage, lambda name: name == story.question_id)]
+        for _, event, item in set_aside(build, stage, lambda name: name == story.question_id):
+            story.events.append(event)
+            story.question = story.question or _question_in(item, story.question_id)
     story.relatives = [
         row
         for cluster in find_rows(build, "dedup/clusters", mine)
@@ -65,6 +68,14 @@ def explain(build: Path, wanted: str) -> QuestionHistory:
     story.split = assigned[0]["split"] if assigned else None
     story.predictions = find_rows(build, "evaluate/predictions", mine)
     return story
+
+
+def _question_in(item: str | None, question_id: str) -> Row | None:
+    """Return the question that a row of rejects or review holds, alone or among others."""
+    content = json.loads(item) if item else None
+    rows = content if isinstance(content, list) else [content]
+    own = (row for row in rows if isinstance(row, dict) and row.get("question_id") == question_id)
+    return next((row for row in own if "content_hash" in row), None)
 
 
 def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[Region]]:

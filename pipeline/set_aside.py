@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
@@ -35,19 +35,27 @@ Read = Callable[[str], pl.DataFrame | None]  # a table by `stage/name`; None whe
 
 
 class Documents:
-    """The documents of a build by what ids of items begin with."""
+    """The documents of a build by what ids of items begin with; those of question banks by their questions."""
 
-    def __init__(self, documents: pl.DataFrame | None) -> None:
-        """Take the table ``ocr/documents``; None where it was not made."""
+    def __init__(self, documents: pl.DataFrame | None, questions: pl.DataFrame | None = None) -> None:
+        """Take the tables ``ocr/documents`` and ``clean/questions``; None where they were not made."""
         rows = _rows(documents, "document", "sha256", "rows")
         self.rows = {name: count for name, _, count in rows}
         """Rows of tabular documents."""
         self._prefixes = {sha[:8]: name for name, sha, _ in rows}
+        self._questions = dict(_rows(questions, "question_id", "document"))
+
+    @classmethod
+    def of_build(cls, build: Path) -> Self:
+        """Return those of a build folder."""
+        return cls(
+            find_table(build, "ocr/documents"), find_table(build, "clean/questions", ["question_id", "document"])
+        )
 
     def of(self, item: str) -> str | None:
         """Return the document of an id: the document's own, ``bank.csv#12`` or ``3f9a1c2e-1-017``."""
         heads = accumulate(item.split("#"), "{}#{}".format)  # bank.xlsx#Sheet1#repeated_text
-        near = self._prefixes.get(item[:8])
+        near = self._prefixes.get(item[:8]) or self._questions.get(item)
         return next((name for name in heads if name in self.rows), near)
 
 
@@ -88,7 +96,7 @@ def items(build: Path, outcome: str, file: str | None = None, reason: str | None
 def _set_aside(build: Path, table: str) -> Iterator[AsideRow]:
     record: type[Rejection] | type[ReviewItem] = Rejection if table == "rejects" else ReviewItem
     read = partial(find_table, build)
-    documents, settled = Documents(read("ocr/documents")), settled_questions(read)
+    documents, settled = Documents.of_build(build), settled_questions(read)
     for stage in STAGES:
         if (frame := find_table(build, f"{stage.name}/{table}")) is not None:
             rows = aside_rows(record.from_frame(frame), documents)

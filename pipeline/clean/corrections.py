@@ -109,13 +109,14 @@ def patch_questions(questions: pl.DataFrame, corrections: pl.DataFrame | None) -
 
 
 def _accepted(corrections: pl.DataFrame) -> dict[str, list[Correction]]:
-    """Corrections that count, by question; of several that say the same, the first."""
+    """Corrections that count, by question; of several that say the same, the first, in the name of all."""
     accepted: dict[str, dict[tuple[str, str], Correction]] = {}
     for correction in Correction.from_frame(corrections):
         if correction.status is CorrectionStatus.ACCEPTED:
-            accepted.setdefault(correction.question_id, {}).setdefault(
-                (correction.field, correction.content_hash), correction
-            )
+            mine, key = accepted.setdefault(correction.question_id, {}), (correction.field, correction.content_hash)
+            first = mine.setdefault(key, correction)
+            if correction.by not in (names := first.by.split(", ")):
+                mine[key] = first.model_copy(update={"by": ", ".join([*names, correction.by])})
     return {question_id: list(corrected.values()) for question_id, corrected in accepted.items()}
 
 

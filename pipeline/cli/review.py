@@ -17,7 +17,7 @@ from rich.table import Column, Table
 
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.catalogue import stage
-from build_dataset.pipeline.cli.build import run
+from build_dataset.pipeline.cli.build import INCOMPLETE, run
 from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, configure
 from build_dataset.pipeline.cli.report import print_json, print_line, print_template, print_warning, save
 from build_dataset.pipeline.config import ConfigBase
@@ -143,6 +143,8 @@ def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
         print_template("sheet", {"path": path, "sheet": sheet, "rejects": rejects})
     if files:
         run(config, "review", "review")  # settles labels at once
+    if outcome.notes or any(rejects or sheet.unconfirmed for _, sheet, rejects in imported):
+        raise typer.Exit(INCOMPLETE)  # what was told above is to be mended and imported again
 
 
 def pull(config: ConfigBase, full: bool = False, force: bool = False) -> None:

@@ -201,8 +201,9 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
         row = replace(row, explanation="")
     if row.decision == CORRECT and base.key and not row.key:
         return f"{name}: its key was emptied: write it, or choose {DECISIONS[DROP]} or {DECISIONS[UNSURE]}", None
-    if row.decision == KEEP and ((base.key and not _same(base.key, row.key)) or row.explanation):
-        why = "to be kept, but key or explanation are not its own; was a column sorted alone?"
+    others = (base.key and not _same(base.key, row.key)) or row.explanation or not _same(base.text, row.text)
+    if row.decision == KEEP and others:
+        why = "to be kept, but text, key or explanation are not its own; was a column sorted alone?"
         return f"{name}: {why} Choose {DECISIONS[CORRECT]} if they are meant so", None
     labels = {line.strip()[:1] for line in row.text.split("\n")}
     if row.decision == KEEP and not {char for char in row.key.upper() if char.isalpha()} <= labels:

@@ -1,7 +1,8 @@
 """Questions that changed after experts had answered them: which answers still stand. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -10,14 +11,16 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from build_dataset.annotation.label_studio.editable import ANSWER, SHARED, STEM
 from build_dataset.annotation.label_studio.read import version_of
 from build_dataset.pipeline.dedup.keys import difference, meaning, with_keys
 from build_dataset.pipeline.releases import match_released
 from build_dataset.pipeline.stage import Tables
-from build_dataset.schemas.annotations import AskedQuestion
+from build_dataset.schemas.annotations import AskedQuestion, Correction, CorrectionStatus
+from build_dataset.schemas.places import OPTION
 from build_dataset.schemas.questions import Merge
 
-_STAND = ("moved", "typography", "words")  # kinds of changes under which answers stand
+_STAND = ("moved", "typography", "corrected", "words")  # kinds of changes under which answers stand
 _WORD = re.compile(r"[A-Za-z0-9.%]+|\s+|.", re.DOTALL)  # of Chinese a character: where words end is not written
 _AROUND = 12  # characters of a shown difference that stay before and after each change
 
@@ -27,7 +30,7 @@ class QuestionChange(NamedTuple):
 
     before: str  # its id when it was answered
     after: str | None  # its id now
-    kind: str  # `moved`, `typography`, `words`, `meaning`, `gone`
+    kind: str  # `moved`, `typography`, `corrected` by its reviewers themselves, `words`, `meaning`, `gone`
     reason: str
     shown: str  # the texts, word by word: 最可能的[-诊断-]{+疾病+}是
     reviewers: tuple[str, ...]
@@ -60,7 +63,7 @@ def trace(tables: Tables) -> Lineage:
     if "asked" not in tables or tables["asked"].is_empty():
         return Lineage(pulled)
     key, now = ["question_id", "version"], asked_questions(tables["questions"], "")
-    answered = pulled.select("question_id", "reviewer", version="asked").drop_nulls().unique()
+    answered = pulled.select("question_id", "reviewer", "annotation_id", version="asked").drop_nulls().unique()
     used = tables["asked"].join(answered, on=key, how="semi")
     older = used.join(now, on=key, how="anti").sort("since", "version")
     if older.is_empty():
@@ -71,16 +74,19 @@ def trace(tables: Tables) -> Lineage:
     pairs = pairs.join(latest.select(old="question_id", left="since"), on="old", how="left")
     pairs = pairs.join(known.select(new="question_id", came="since"), on="new", how="left")
     pairs = pairs.filter((pl.col("old") == pl.col("new")) | (pl.col("came") > pl.col("left")).fill_null(value=True))
-    versions = list(_changes(older, now, dict(pairs.select("old", "new").iter_rows()), answered))
-    kinds = [(version, each.before, each.after, each.kind) for version, each in versions]
-    named = pl.DataFrame(kinds, ["asked", "question_id", "now", "kind"], orient="row")
-    joined = pulled.join(named, on=["question_id", "asked"], how="left", maintain_order="left")
+    rows = _as_answered(older, answered, tables.get("corrections", Correction.to_frame([])))
+    versions = list(_changes(rows, older, now, dict(pairs.select("old", "new").iter_rows())))
+    kinds = [(row.version, *who, each.before, each.after, each.kind) for row, each in versions for who in row.answers]
+    named = pl.DataFrame(kinds, ["asked", "reviewer", "annotation_id", "question_id", "now", "kind"], orient="row")
+    key = ["question_id", "asked", "reviewer", "annotation_id"]
+    joined = pulled.join(named, on=key, how="left", maintain_order="left")
     standing = joined.filter(pl.col("kind").ne_missing("meaning"))
     standing = standing.with_columns(question_id=pl.coalesce("now", "question_id")).select(pulled.columns)
     # Somebody has seen them as they are: an answer that was put back under a new id is older than what is asked there.
-    seen = pulled.rename({"asked": "version"}).join(tables["asked"].join(now, on=key, how="semi"), on=key)
-    fresh = {*seen.filter(pl.col("updated_at") >= pl.col("since"))["question_id"]}
+    seen = pulled.rename({"asked": "version"}).join(known, on=["question_id", "version"])
     changes = [each for _, each in versions]
+    fresh = {*seen.filter(pl.col("updated_at") >= pl.col("since"))["question_id"]}
+    fresh |= {each.after for each in changes if each.kind == "corrected"}
     return Lineage(
         standing,
         tuple(changes),
@@ -90,22 +96,62 @@ def trace(tables: Tables) -> Lineage:
     )
 
 
+class _Answered(NamedTuple):
+    """An earlier version as some of its reviewers saw it: with what they corrected in it and what applies since."""
+
+    version: str
+    answers: Sequence[tuple[str, int]]  # reviewer and annotation
+    asked: Mapping[str, Any]
+
+
+def _as_answered(older: pl.DataFrame, answered: pl.DataFrame, corrections: pl.DataFrame) -> list[_Answered]:
+    """Return the earlier versions by what their reviewers wrote themselves while they answered.
+
+    A key that two wrote alike was D before: both meant their labels for the question with the key A.
+    """
+    written = defaultdict[tuple[Any, ...], dict[str, str | None]](dict)
+    for each in Correction.from_frame(corrections.filter(pl.col("status") == CorrectionStatus.ACCEPTED)):
+        written[each.question_id, each.by, each.annotation_id][each.field] = each.after
+    alike = defaultdict[tuple[str, str], dict[tuple[Any, ...], list[tuple[str, int]]]](lambda: defaultdict(list))
+    for name, who, number, version in answered.sort("reviewer", "annotation_id").iter_rows():
+        alike[name, version][tuple(written.get((name, who, number), {}).items())].append((who, number))
+    return [
+        _Answered(row["version"], answers, _corrected(row, dict(own)))
+        for row in older.iter_rows(named=True)
+        for own, answers in alike[row["question_id"], row["version"]].items()
+    ]
+
+
+def _corrected(row: Mapping[str, Any], own: Mapping[str, str | None]) -> dict[str, Any]:
+    options = {each["label"]: each["text"] for each in row["options"]}
+    options |= {name.removeprefix(OPTION): text for name, text in own.items() if name.startswith(OPTION)}
+    return {
+        **row,
+        "stem": own.get(STEM) or row["stem"],
+        "shared_stem": own.get(SHARED, row["shared_stem"]),
+        "options": [{"label": label, "text": text} for label, text in sorted(options.items()) if text is not None],
+        "answer": list(own.get(ANSWER) or "") or row["answer"],
+    }
+
+
 def _changes(
-    older: pl.DataFrame, now: pl.DataFrame, successors: Mapping[str, str], answered: pl.DataFrame
-) -> Iterator[tuple[str, QuestionChange]]:
-    """Yield each earlier version with what became of it."""
+    rows: Sequence[_Answered], older: pl.DataFrame, now: pl.DataFrame, successors: Mapping[str, str]
+) -> Iterator[tuple[_Answered, QuestionChange]]:
+    """Yield each earlier version, as it was answered, with what became of it."""
     present = {row["question_id"]: row for row in _keyed(now)}
-    people: dict[tuple[str, str], list[str]] = {}
-    for name, reviewer, version in answered.sort("reviewer").iter_rows():
-        people.setdefault((name, version), []).append(reviewer)
-    for old in _keyed(older):
-        who, name = tuple(people[old["question_id"], old["version"]]), old["question_id"]
+    earlier = {(row["question_id"], row["version"]): row for row in _keyed(older)}
+    asked = _keyed(pl.DataFrame([row.asked for row in rows], older.schema))
+    for row, seen in zip(rows, asked, strict=True):
+        name, who = seen["question_id"], tuple(sorted({reviewer for reviewer, _ in row.answers}))
+        old = earlier[name, row.version]
         if new := present.get(successors.get(name, "")):
             kind, reason = _kind(old, new)
+            if seen != old and (own := _kind({**seen, "version": ""}, new)[0]) != "meaning":
+                kind = "corrected" if own == "typography" else own
             shown = word_difference(_text(old), _text(new))
-            yield old["version"], QuestionChange(name, new["question_id"], kind, reason, shown, who)
+            yield row, QuestionChange(name, new["question_id"], kind, reason, shown, who)
         else:
-            yield old["version"], QuestionChange(name, None, "gone", "it left the dataset", _text(old), who)
+            yield row, QuestionChange(name, None, "gone", "it left the dataset", _text(old), who)
 
 
 def _keyed(questions: pl.DataFrame) -> Iterator[dict[str, Any]]:

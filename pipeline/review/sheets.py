@@ -166,7 +166,9 @@ def import_sheets(paths: Sequence[Path], params: ReviewParams, context: Context)
         rows, problems = PulledRows(), [*sheet.refused.items()]
         for place, data, annotation in sheet.answers:
             answer = read_task(data, [annotation], {0: sheet.expert}, "review")
-            problems += [(place, f"{each.reason} ({each.detail})") for each in answer.rejects]
+            problems += [
+                (place, f"{each.reason} ({each.detail}); the rest of the row counts") for each in answer.rejects
+            ]
             rows.extend(answer)
         pulled = with_rows(pulled, rows)
         lines = [f"sheet {MAIN!r}, row {place}: {why}" for place, why in sorted(problems)]
@@ -266,5 +268,8 @@ def with_rows(pulled: Pulled, rows: PulledRows) -> Pulled:
         if updated_at <= row.updated_at and answer != row.answer:
             taken.add(row.annotation_id)
     stale = dict.fromkeys(("annotations", "reviews", "corrections"), pl.col("annotation_id").is_in(taken))
-    new = {name: [row for row in getattr(rows, name) if row.annotation_id in taken] for name in stale}
+    new: dict[str, Any] = {name: [row for row in getattr(rows, name) if row.annotation_id in taken] for name in stale}
+    number = pl.col("item").str.json_path_match("$.annotation_id").cast(pl.Int64)
+    stale["rejects"] = number.is_in(taken)
+    new["rejects"] = [row for row in rows.rejects if json.loads(row.item or "{}").get("annotation_id") in taken]
     return pulled.with_rows(PulledRows(**new), stale)

@@ -165,7 +165,7 @@ class Runner:
         publication.table("review", ReviewItem.to_frame(result.review))
         publication.files(result.files)
         publication.files(result.describe(publication.outputs) if result.describe else {})
-        documents = Documents(publish.find_table(self.build, "ocr/documents"))  # names of files, in the workbooks
+        documents = Documents.of_build(self.build)  # names of files, in the workbooks
         for name, items in (("rejects.xlsx", result.rejects), ("review.xlsx", result.review)):
             if items:
                 publication.file(name, aside_workbook(aside_rows(items, documents)))

@@ -199,6 +199,13 @@ def test_the_detail_names_who_said_what_in_one_line():
     assert standing(reviewed("a")).detail() == "reviewed by a"
 
 
+def test_the_detail_names_the_label_that_one_of_two_did_not_give():
+    without = [each for each in reviewed("b") if each.dimension != "difficulty"]
+    found = standing(reviewed("a"), without)
+    assert found.state is State.ONE_OF_TWO
+    assert found.detail() == "reviewed by a, b; difficulty only by a"
+
+
 def test_the_status_adds_up():
     reviews = [*reviewed("a", "q1"), *reviewed("b", "q1", difficulty="极难"), *reviewed("a", "q2", ["out_of_scope"])]
     labels = final_labels(["q1", "q2", "q3"], [], reviews, RULES)

@@ -41,6 +41,16 @@ def test_a_question_that_waits_stands_where_the_parser_cut_it(built):
     assert regions
 
 
+def test_a_question_that_waits_is_shown_with_its_file_text_and_page(built, command):
+    waiting = named(built, Fate.WAITING)
+    question = explain(built.build, waiting.name).question
+    assert (question["document"], question["pages"]) == ("paper.pdf", list(waiting.pages))
+    shown = command("explain", waiting.name).output
+    assert f"paper.pdf, page {waiting.pages[0]}" in shown
+    assert question["stem"].split("\n")[0] in shown
+    assert "never became a question" not in shown
+
+
 def test_crop_writes_a_picture_of_it(built, command):
     name = named(built, Fate.WAITING).name
     shown = command("explain", name, "--crop")

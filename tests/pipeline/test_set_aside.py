@@ -204,6 +204,11 @@ def test_a_document_is_known_by_what_its_items_ids_begin_with(item, document):
     assert Documents(None).of(item) is None
 
 
+def test_the_document_of_a_bank_s_question_is_told_in_every_later_stage():
+    found = Documents(tables()["ocr/documents"], tables()["parse/questions"])
+    assert (found.of("r-1"), found.of("r-9"), found.of("bbbbbbbb-1-009")) == ("a.csv", None, "b.pdf")
+
+
 @pytest.mark.parametrize(
     ("item", "content"),
     [(None, {}), ("", {}), ("[]", {}), ("5", {}), ('[{"a": 1}, {"a": 2}]', {"a": 1}), ('{"a": 1}', {"a": 1})],

@@ -9,6 +9,7 @@ from collections import Counter
 
 import polars as pl
 import pytest
+from openpyxl import load_workbook
 from typer.testing import CliRunner
 
 from build_dataset.annotation.label_studio.pull import PullReport
@@ -18,6 +19,7 @@ from build_dataset.pipeline.cli.language import MessageLanguage, choose
 from build_dataset.pipeline.cli.report import print_template
 from build_dataset.pipeline.review.decisions import Decided
 from build_dataset.pipeline.review.waiting import DECISIONS
+from build_dataset.pipeline.review.workbook import MAIN
 from build_dataset.schemas.annotations import ExpertReview
 from tests.annotation.records import review
 from tests.conftest import ROOT
@@ -113,3 +115,27 @@ def test_time_and_drift_of_each_expert_are_told_as_json(sample_build, tmp_path):
     assert (mine["control"]["gold"], mine["control"]["right"]) == (60, 40)
     assert "of the last gold labels are right" in mine["alarms"][0]
     assert rows["li@example.org"]["hours"] == pytest.approx(0.1)
+
+
+def test_a_workbook_of_which_something_was_not_taken_ends_with_exit_code_3(sample_build, tmp_path):
+    build = tmp_path / "build"
+    shutil.copytree(sample_build, build)
+    config = ["--config", str(ROOT / "dataset.toml"), "--set", f"dataset.build={build}"]
+    path = tmp_path / "zhang.xlsx"
+    sheet = ["--lang", "zh", "review", "sheet"]
+    told = CliRunner().invoke(app, [*sheet, "export", "--expert", "zhang", "--out", str(path), *config])
+    assert told.exit_code == 0, told.output
+    book = load_workbook(path)
+    page = book[MAIN]
+    heads = [str(cell.value) for cell in page[1]]
+    for name, label in (("⑤ 难度", "易"), ("④ 能力维度", "不符合")):
+        page.cell(2, heads.index(name) + 1).value = page.cell(3, heads.index(name) + 1).value = label
+    page.cell(2, heads.index("⑤ 难度") + 1).value = None
+    page.cell(2, len(heads)).value = page.cell(3, len(heads)).value = "是"
+    book.save(path)
+    told = CliRunner().invoke(app, [*sheet, "import", str(path), *config])
+    assert told.exit_code == 3, told.output
+    assert "第 2 行：缺少一个维度的标签（zhang, difficulty）；该行其余内容照常计入" in told.output
+    page.cell(2, heads.index("⑤ 难度") + 1).value = "易"
+    book.save(path)
+    assert CliRunner().invoke(app, [*sheet, "import", str(path), *config]).exit_code == 0

@@ -116,6 +116,56 @@ def test_a_question_that_asks_something_else_is_asked_anew_and_told(after, reaso
     assert reason in change.reason
 
 
+CORRECTED = [
+    (changed(answer="B", question_id="old-1-001"), "answer", "B"),
+    (changed(STEM.replace("65", "56"), question_id="old-1-001"), "stem", STEM.replace("65", "56")),
+    (changed(STEM.replace("反复", "长期反复"), question_id="old-1-001"), "stem", STEM.replace("反复", "长期反复")),
+    (changed(options=[*OPTIONS[:4], "肺脓肿"], question_id="old-1-001"), "option:E", "肺脓肿"),
+    (changed(options=[*OPTIONS, "肺脓肿"], question_id="old-1-001"), "option:F", "肺脓肿"),
+]
+
+
+def wrote(field, after, *people, status="accepted", **more):
+    made = {"question_id": OLD.question_id, "field": field, "annotation_id": 1, "status": status} | more
+    return Correction.to_frame([records.correction(who, after, **made) for who in people])
+
+
+@pytest.mark.parametrize(("after", "field", "text"), CORRECTED, ids=[field for _, field, _ in CORRECTED])
+def test_labels_of_experts_who_wrote_the_correction_themselves_count_for_the_corrected_question(after, field, text):
+    found = tables([after], corrections=wrote(field, text, "zhang", "li"))
+    settled = review.settle_questions(found, PARAMS)
+    assert [each.state for each in settled.statuses] == [State.DONE]
+    assert {each.status for each in settled.labels} == {LabelStatus.AGREED}
+    assert (settled.ignored, settled.lineage.anew) == ({}, frozenset())
+    assert [(each.kind, each.reviewers) for each in settled.lineage.changes] == [("corrected", ("li", "zhang"))]
+
+
+@pytest.mark.parametrize(
+    "corrections",
+    [
+        wrote("answer", "B", "zhang", status="proposed"),  # the source has another key since
+        wrote("answer", "C", "zhang", "li"),  # and it changed again
+        wrote("answer", "B", "zhang", "li", annotation_id=2),  # at another time than they gave the labels
+    ],
+    ids=["one", "other", "later"],
+)
+def test_a_key_that_its_reviewers_did_not_write_together_with_their_labels_is_asked_anew(corrections):
+    found = tables([changed(answer="B", question_id="old-1-001")], corrections=corrections)
+    assert states(found) == {"old-1-001": State.UNREVIEWED}
+    assert trace(found).anew == {"old-1-001"}
+
+
+def test_who_did_not_write_the_correction_is_asked_anew_and_who_ruled_with_it_is_not():
+    found = tables([changed(answer="B", question_id="old-1-001")], reviewers=("zhang", "li", "wang"))
+    ruling = pl.when(pl.col("reviewer") == "wang").then(pl.lit("adjudication")).otherwise("project")
+    found["pulled"] = found["pulled"].with_columns(project=ruling)
+    found["corrections"] = wrote("answer", "B", "wang", origin="adjudication")
+    settled = review.settle_questions(found, PARAMS)
+    assert [each.state for each in settled.statuses] == [State.DONE]
+    assert {(each.status, *each.reviewers) for each in settled.labels} == {(LabelStatus.ADJUDICATED, "wang")}
+    assert settled.ignored == {"changed_question": 2 * len(FIRST)}
+
+
 def test_a_reviewed_question_that_left_the_dataset_is_told():
     other = make_question("孕妇贫血的首选治疗", ["铁剂", "叶酸", "输血", "观察", "激素"], question_id="x-1-001")
     found = tables([other])

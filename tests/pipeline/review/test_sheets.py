@@ -187,7 +187,15 @@ def test_a_label_that_is_none_does_not_count_and_the_others_do(tables, context):
     [line] = told
     assert line.startswith("sheet '复核 review', row 2: unknown_label (")
     assert "'随便'" in line
+    assert line.endswith("; the rest of the row counts")
     assert pulled.height == len(FIRST) - 1
+    rejects = context.build / "reviews" / "rejects.parquet"
+    assert read_table(rejects).select("item_id", "reason").rows() == [("q0", "unknown_label")]
+    take_in(context, path)
+    assert read_table(rejects).height == 1, "the same workbook again"
+    fill(path, {"q0": {"能力维度": OTHER}})
+    assert take_in(context, path)[1].height == len(FIRST)
+    assert read_table(rejects).is_empty(), "it was mended"
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from build_dataset.schemas.questions import Question, ReviewItem
 from tests.conftest import ROOT
 
 BY = "li"
+NOT_ITS_OWN = "to be kept, but text, key or explanation are not its own"
 SHOWN = {name: head for name, (head, _) in waiting.COLUMNS.items() if name != "proposal"}  # nobody proposed anything
 COLUMNS, HEADS = [*SHOWN], [*SHOWN.values()]
 
@@ -306,8 +307,8 @@ def test_a_text_that_was_sorted_away_from_its_question_is_refused(build, book, o
         ((("decision", "改正"), ("key", "甲")), "is no key"),
         ((("decision", "改正"), ("key", None)), "its key was emptied"),
         ((("decision", "改正"), ("key", "无")), "its key was emptied"),
-        ((("decision", "保留"), ("key", "BD")), "to be kept, but key or explanation are not its own"),
-        ((("decision", "保留"), ("explanation", "别处的解析")), "to be kept, but key or explanation are not its own"),
+        ((("decision", "保留"), ("key", "BD")), NOT_ITS_OWN),
+        ((("decision", "保留"), ("explanation", "别处的解析")), NOT_ITS_OWN),
         ((("decision", "保留"), ("scope", "这些")), "the scope '这些' is not 同类全部"),
     ],
 )
@@ -324,6 +325,18 @@ def test_what_cannot_be_taken_is_told_by_row_and_not_applied(build, book, change
     choose(None)
     assert f"{book} 第 " in chinese
     assert told not in chinese
+
+
+@pytest.mark.parametrize("part", ["stem", "option"])
+def test_keep_beside_an_edited_stem_or_option_is_told_and_not_applied(build, book, part):
+    question_id = ids(build)["low_confidence"]
+    texts = {each.question.question_id: each.base.text for each in waiting_rows(build.build)[0]}
+    lines = texts[question_id].split("\n")
+    lines[0 if part == "stem" else -1] += "改"
+    edit(book, (question_id, "decision", "保留"), (question_id, "text", "\n".join(lines)))
+    [line] = take(build, book).notes
+    assert NOT_ITS_OWN in line
+    assert said(build) == {}
 
 
 def test_a_question_of_another_dataset_is_told_and_a_row_twice_counts_once(build, book):
