@@ -37,7 +37,9 @@ class Habits:
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
         # right options have a mark, or are set apart by the document
         runs = [run for item in fields if not item.answers and (run := find_run(item.head))]
-        marked = [0 < sum(map(is_marked, run.options)) < len(run.options) for run in runs]
+        marked = [
+            0 < sum(bool(_P.marked_option.search(text)) for _, text in run.options) < len(run.options) for run in runs
+        ]
         # dashes behind last options alone part items
         dashes = [text for run in runs for _, text in run.options[:-1] if text.endswith(DASHES)]
         ruled = not dashes and any(run.options[-1][1].endswith(DASHES) for run in runs)

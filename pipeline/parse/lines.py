@@ -179,7 +179,7 @@ def _with_types(lines: Sequence[ParsedLine]) -> Iterator[ParsedLine]:
         for at, (before, text) in enumerate(pairwise(["", *texts]))
         if _P.number_alone.fullmatch(before) and _P.item_type.fullmatch(text)
     }
-    alone = alone if len(alone) > LEAST else set()
+    alone = alone if len(alone) > MIN_NUMBERS else set()
     for at, line in enumerate(lines):
         if at - 1 in alone:
             yield replace(line, text=f"{texts[at - 1]}{line.text}")
