@@ -52,7 +52,7 @@ _APART = re.compile(r"(?<=\S)(?=<(?:p|div)[\s>])|(?<=</p>)(?=[^<\s])|(?<=</div>)
 """A place between a paragraph and other text: <p>甲</p><p>乙</p> are two lines."""
 _BREAK = re.compile(r"<br\s?/?>")
 MARKED = r"<|&(?:lt|amp|#)"
-"""What a text with markup holds, escaped or not; for engines of regular expressions that read many texts."""
+"""Matches every text with markup, escaped or not; for engines of regular expressions that read many texts."""
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]{0,200})?/?>")
 _MARKUP_ROUNDS = 5  # largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)
 
