@@ -104,9 +104,8 @@ def export(
     if not wanted:
         others = ", ".join(f"{who} holds {count}" for who, count in held_by(tables["pulled"], context.build).items())
         problem = f"; of workbooks that are out, {others} (a lost one: `review sheet cancel`)" if others else ""
-        raise UserError(
-            f"nothing waits for {expert}: every question is with others already, or answered (what they dispute: --adjudicate){problem}"
-        )
+        why = "every question is with others already, or answered (what they dispute: --adjudicate)"
+        raise UserError(f"nothing waits for {expert}: {why}{problem}")
     sent = [task.sent() for task in wanted]
     rows = [(each.question_id, expert, *_sent(each)) for each in sent]
     both = pl.concat([before, pl.DataFrame(rows, before.schema, orient="row")])
@@ -123,7 +122,7 @@ def export_cases(
 ) -> int:
     """Write a workbook with what waits for a third expert, who sees both opinions and no names; return their number.
 
-    Left out is what that expert has labelled. Raises ``UserError`` where nothing waits, or their rulings would not count.
+    Left out is what that expert has labelled. Raises ``UserError`` where nothing waits, or no ruling would count.
     """
     _refuse_uncounted(expert, params, ruling=True)
     _refuse_path_or_name(path, expert, context)
