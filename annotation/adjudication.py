@@ -165,7 +165,8 @@ class QuestionStatus(NamedTuple):
             parts = [f"reviewed by {', '.join(who)}"]
             # Both looked, and one of them gave no label: difficulty only by li.
             lacking = [each for each in self.labels if each.reviewers != who and each.status in _HALF]
-            parts += [f"{each.dimension} only by {', '.join(each.reviewers) or 'nobody'}" for each in lacking]
+            only = [(each.dimension, ", ".join(each.reviewers)) for each in lacking]
+            parts += [f"{name} only by {those}" if those else f"{name} by nobody" for name, those in only]
         notes = sorted({(review.reviewer, review.note) for review in self.reviews if review.note})
         parts += [f"note by {reviewer}: {' '.join(note.split())}" for reviewer, note in notes]
         return "; ".join(parts)

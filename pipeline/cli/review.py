@@ -91,9 +91,14 @@ def verify(config: ConfigBase) -> None:
 
 
 def sheet_export(
-    config: ConfigBase, expert: str = "", waiting: bool = False, count: int | None = None, out: Path | None = None
+    config: ConfigBase,
+    expert: str = "",
+    waiting: bool = False,
+    adjudicate: bool = False,
+    count: int | None = None,
+    out: Path | None = None,
 ) -> None:
-    """Write a workbook: what an expert is to label, or with --waiting all that waits for a decision."""
+    """Write a workbook: what an expert is to label or to rule on, or with --waiting all that waits for a decision."""
     from build_dataset.pipeline.review import sheets
     from build_dataset.pipeline.review import waiting as waiting_room
 
@@ -109,10 +114,13 @@ def sheet_export(
         print_template("waiting", {"path": path, "questions": questions, "without": without})
         return
     expert = expert.strip().lower()  # as reviews are keyed
-    path = out or Path(f"review-{_NOT_IN_NAMES.sub('-', expert)}.xlsx")
+    path = out or Path(f"{'adjudicate' if adjudicate else 'review'}-{_NOT_IN_NAMES.sub('-', expert)}.xlsx")
     with locked_build(config) as (runner, params, context):
         tables = runner.tables(REVIEW)
-        done = sheets.export(tables, params, context, expert=expert, path=path, count=count)
+        if adjudicate:
+            done = sheets.export_cases(tables, params, context, expert=expert, path=path, count=count)
+        else:
+            done = sheets.export(tables, params, context, expert=expert, path=path, count=count)
     print_line(f"{counted(done, 'question')} for {expert} in {path}; `review sheet import` takes it in when it is back")
 
 

@@ -112,14 +112,22 @@ def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crop
 
 def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
     """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more."""
+    tasks, _ = cases(tables, params, context)
+    return send(projects.ADJUDICATION, tasks, params, context)
+
+
+def cases(
+    tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True
+) -> tuple[list[ReviewTask], dict[str, set[str]]]:
+    """Return what waits for a third expert, as they see it, and who has labelled each question."""
     settled = settle_questions(tables, params)
     waiting = (State.DISPUTED, State.FLAGGED, State.CHANGED)
     open_cases = [each for each in settled.statuses if each.state in waiting]
     rows = tables["questions"].filter(pl.col("question_id").is_in({each.question_id for each in open_cases}))
     questions = {question.question_id: question for question in Question.from_frame(rows)}
-    crops = cut_outs(questions.values(), context, _CROP_BYTES) if params.crops else {}
-    tasks = adjudication_tasks(questions, open_cases, settled.corrections, crops=crops, seed=context.seed)
-    return send(projects.ADJUDICATION, tasks, params, context)
+    pictures = cut_outs(questions.values(), context, _CROP_BYTES) if params.crops and crops else {}
+    tasks = adjudication_tasks(questions, open_cases, settled.corrections, crops=pictures, seed=context.seed)
+    return tasks, {each.question_id: {review.reviewer for review in each.reviews} for each in open_cases}
 
 
 def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:

@@ -16,6 +16,7 @@ import polars as pl
 import xlsxwriter
 from xlsxwriter.utility import xl_col_to_name
 
+from build_dataset.annotation.adjudication import ADJUDICATION
 from build_dataset.annotation.label_studio import screen
 from build_dataset.annotation.label_studio.projects import Owner
 from build_dataset.annotation.label_studio.pull import Pulled
@@ -23,7 +24,7 @@ from build_dataset.annotation.label_studio.read import PulledRows, read_task
 from build_dataset.annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import folder
-from build_dataset.pipeline.review.exchange import review_tasks, rulings_of
+from build_dataset.pipeline.review.exchange import cases, review_tasks, rulings_of
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.review.progress import assignment
 from build_dataset.pipeline.review.rulings import HEADS, Ruling
@@ -59,10 +60,11 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner, ru
     # What the answers are read with: the expert, and the text and the proposal of each question.
     data = [[expert, owner.dataset, owner.token], *([task.question_id, *_sent(task)] for task in tasks)]
     marks = [row_mark(owner, expert, task.question_id) for task in tasks]
+    guide = FORM["ruling"] * any(screen.OPINIONS in task.data for task in tasks) + FORM["guide"]
     lists = (dimension.zh_names() for _, dimension in screen.numbered_dimensions())
     labels = zip_longest(*lists, fillvalue="")
     with xlsxwriter.Workbook(content, AS_TEXT) as book:
-        put_rows(book, _GUIDE, [[line] for line in FORM["guide"].splitlines()]).set_column(0, 0, 120)
+        put_rows(book, _GUIDE, [[line] for line in guide.splitlines()]).set_column(0, 0, 120)
         _write_main(book, tasks, marks)
         if rulings:
             page = put_rows(book, _RULINGS, [HEADS, *(row.cells() for row in rulings)])
@@ -84,14 +86,7 @@ def export(
     with ``assign``, what is assigned to others. Raises ``UserError`` where nothing waits for the expert.
     """
     _refuse_uncounted(expert, params)
-    known = {address for pulled in folder.read_all(context.build) for address in pulled.people.values()}
-    logins = sorted(each for each in known if each.partition("@")[0] == expert)
-    if logins and "@" not in expert:
-        problem = f"has the login {logins[0]}: use that name, or both count as two people who agree"
-        raise UserError(f"{expert} {problem}")
-    if path.exists():
-        problem = "is there already, maybe filled in: import it, then move it away, or give --out"
-        raise UserError(f"{path} {problem}")
+    _refuse_path_or_name(path, expert, context)
     rulings = rulings_of(tables, params).get(expert, [])
     tables = {**tables, "pulled": trace(tables).pulled}  # what asks something else now is asked anew
     pulled, before = _answered(tables["pulled"], context.build), _out(context.build)
@@ -109,7 +104,8 @@ def export(
     if not wanted:
         others = ", ".join(f"{who} holds {count}" for who, count in held_by(tables["pulled"], context.build).items())
         problem = f"; of workbooks that are out, {others} (a lost one: `review sheet cancel`)" if others else ""
-        raise UserError(f"nothing waits for {expert}: every question is with others already, or answered{problem}")
+        why = "every question is with others already, or answered (what they dispute: --adjudicate)"
+        raise UserError(f"nothing waits for {expert}: {why}{problem}")
     sent = [task.sent() for task in wanted]
     rows = [(each.question_id, expert, *_sent(each)) for each in sent]
     both = pl.concat([before, pl.DataFrame(rows, before.schema, orient="row")])
@@ -119,6 +115,40 @@ def export(
     folder.replace_table(out, latest)
     write(path, sent, expert, folder.owner_of(context), rulings)
     return len(wanted)
+
+
+def export_cases(
+    tables: Tables, params: ReviewParams, context: Context, *, expert: str, path: Path, count: int | None = None
+) -> int:
+    """Write a workbook with what waits for a third expert, who sees both opinions and no names; return their number.
+
+    Left out is what that expert has labelled. Raises ``UserError`` where nothing waits, or no ruling would count.
+    """
+    _refuse_uncounted(expert, params, ruling=True)
+    _refuse_path_or_name(path, expert, context)
+    tasks, labelled = cases(tables, params, context, crops=False)
+    free = [_unproposed(each).sent() for each in tasks if expert not in labelled[each.question_id] and fits_cells(each)]
+    if not (wanted := free[:count]):
+        raise UserError(f"nothing waits for a ruling by {expert}")
+    write(path, wanted, expert, folder.owner_of(context))
+    return len(wanted)
+
+
+def _unproposed(task: ReviewTask) -> ReviewTask:
+    """Return a case with its question as it stands: what was proposed for it is told among the opinions."""
+    _, text, key, *_ = json.loads(task.data[screen.BASE])
+    return replace(task, data={**task.data, "text": text, "key": key})
+
+
+def _refuse_path_or_name(path: Path, expert: str, context: Context) -> None:
+    known = {address for pulled in folder.read_all(context.build) for address in pulled.people.values()}
+    logins = sorted(each for each in known if each.partition("@")[0] == expert)
+    if logins and "@" not in expert:
+        problem = f"has the login {logins[0]}: use that name, or both count as two people who agree"
+        raise UserError(f"{expert} {problem}")
+    if path.exists():
+        problem = "is there already, maybe filled in: import it, then move it away, or give --out"
+        raise UserError(f"{path} {problem}")
 
 
 def _answered(pulled: pl.DataFrame, build: Path) -> pl.DataFrame:
@@ -160,12 +190,13 @@ def import_sheets(paths: Sequence[Path], params: ReviewParams, context: Context)
     owner, sent = folder.owner_of(context), _sent_to(_out(context.build))
     sheets = [(path, read(path, owner, sent)) for path in paths]
     for _, sheet in sheets:
-        _refuse_uncounted(sheet.expert, params)
+        _refuse_uncounted(sheet.expert, params, ruling=any(screen.OPINIONS in data for _, data, _ in sheet.answers))
     pulled, imported = folder.read_pulled(context.build, folder.SHEETS), []
     for path, sheet in sheets:
         rows, problems = PulledRows(), [*sheet.refused.items()]
         for place, data, annotation in sheet.answers:
-            answer = read_task(data, [annotation], {0: sheet.expert}, "review")
+            project = ADJUDICATION if screen.OPINIONS in data else "review"
+            answer = read_task(data, [annotation], {0: sheet.expert}, project)
             problems += [
                 (place, f"{each.reason} ({each.detail}); the rest of the row counts") for each in answer.rejects
             ]
@@ -200,7 +231,8 @@ def _sent_to(out: pl.DataFrame) -> Mapping[str, Known]:
 
 def _sent(task: ReviewTask) -> tuple[str, str]:
     """Return what answers are read with: the text and the proposal of a question, as JSON."""
-    shown = {name: task.data.get(name, "") for name in (QUESTION_ID, ARM, BATCH, screen.BASE)}
+    names = (QUESTION_ID, ARM, BATCH, screen.BASE, *({screen.OPINIONS} & {*task.data}))
+    shown = {name: task.data.get(name, "") for name in names}
     return json.dumps(shown, ensure_ascii=False), json.dumps(_proposed(task), ensure_ascii=False)
 
 
@@ -211,7 +243,8 @@ def _write_main(book: Any, tasks: Sequence[ReviewTask], marks: Sequence[str]) ->
         proposed = _proposed(task)
         labels = [proposed.get(dimension.name, "") for dimension in listed]
         shown = [task.question_id, *(task.data[name] for name in ("text", "key", "explanation"))]
-        sheet.write_row(number, 0, map(legal, [*shown, "\n".join(filter(None, labels))]), grey)
+        told = task.data.get(screen.OPINIONS) or "\n".join(filter(None, labels))
+        sheet.write_row(number, 0, map(legal, [*shown, told]), grey)
         sheet.write_row(number, len(FIXED), labels, unlocked)
         sheet.write(number, len(FIXED) + len(labels), mark, grey)
         empty = [""] * (len(screen.FLAG_NAMES) + len(WRITTEN))
@@ -247,11 +280,13 @@ def _proposed(task: ReviewTask) -> dict[str, str]:
     return {item["from_name"]: item["value"]["choices"][0] for item in result}
 
 
-def _refuse_uncounted(expert: str, params: ReviewParams) -> None:
+def _refuse_uncounted(expert: str, params: ReviewParams, *, ruling: bool = False) -> None:
+    if ruling and params.adjudicators and expert not in params.adjudicators:
+        raise UserError(f"{expert} is none of review.adjudicators, so that no ruling of theirs would count")
     if not params.invites(expert):
         problem = "is none of review.reviewers, so that the answers would not count: add the name there"
         raise UserError(f"{expert} {problem}")
-    if expert in params.adjudicators:
+    if expert in params.adjudicators and not ruling:
         problem = "is an adjudicator (review.adjudicators), who would rule on their own labels"
         raise UserError(f"{expert} {problem}: ask another expert")
 

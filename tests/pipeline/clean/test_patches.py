@@ -53,6 +53,12 @@ def test_an_accepted_correction_changes_its_field_and_nothing_else():
     assert result.tables["corrections"]["by"].to_list() == ["zhang@example.org"]
 
 
+def test_who_wrote_an_accepted_correction_is_named_each():
+    base = make_question()
+    both = [correction(base, "answer", "A", "B", by=who) for who in ("li", "zhang", "zhang")]
+    assert clean([base], both).tables["corrections"].select("after", "by").rows() == [("B", "li, zhang")]
+
+
 def test_corrected_texts_have_the_hash_of_what_they_say():
     base = make_question()
     patches = [correction(base, "stem", "肺炎首选", "肺炎的首选药"), correction(base, "option:B", "乙药", "丙药")]

@@ -148,6 +148,56 @@ def test_a_workbook_shows_its_expert_the_rulings_that_differ_from_earlier_answer
     assert "仲裁 rulings" not in load_workbook(exported(tables, context, "li")[0]).sheetnames
 
 
+@pytest.fixture
+def disputed(tables, context):
+    """Two experts disagree on q0, and one of them proposes another key; they agree on the rest."""
+    paths = [exported(tables, context, who)[0] for who in ("zhang", "li")]
+    for path, label in zip(paths, (FIRST["competency"], OTHER), strict=True):
+        fill(path, {f"q{n}": {"完成": "是"} for n in range(4)} | {"q0": {"能力维度": label, "完成": "是"}})
+    fill(paths[0], {"q0": {"答案有误": "是", "改正答案": "A"}})
+    _, pulled = take_in(context, *paths)
+    return {**tables, "pulled": pulled, "corrections": read_table(context.build / "reviews" / "corrections.parquet")}
+
+
+def test_a_third_expert_rules_in_a_workbook_that_shows_both_opinions_and_no_names(disputed, context):
+    path = context.build / "adjudicate-wang.xlsx"
+    assert sheets.export_cases(disputed, PARAMS, context, expert="wang", path=path) == 1
+    heads, row = load_workbook(path)[workbook.MAIN].iter_rows(values_only=True)
+    shown = dict(zip(heads, row, strict=True))
+    told = shown["机器建议 proposal"]
+    assert all(word in told for word in (FIRST["competency"], OTHER, "甲", "乙", "B → A"))
+    assert not any(name in told for name in ("zhang", "li"))
+    assert (shown["答案 key"], shown["④ 能力维度"] or "", shown["⑤ 难度"]) == ("B", "", FIRST["difficulty"])
+    fill(path, {"q0": {"能力维度": OTHER, "改正答案": "A", "备注": "见教材", "完成": "是"}})
+    [(_, _, problems)], pulled = take_in(context, path)
+    assert problems == []
+    tables = {**disputed, "pulled": pulled}
+    tables["corrections"] = read_table(context.build / "reviews" / "corrections.parquet")
+    settled = review.settle_questions(tables, PARAMS)
+    [label] = [each for each in settled.labels if (each.question_id, each.dimension) == ("q0", "competency")]
+    assert (label.label, label.status) == (OTHER, "adjudicated")
+    assert {(row.by, row.after, row.status) for row in settled.corrections} == {
+        ("wang", "A", "accepted"),
+        ("zhang", "A", "accepted"),
+    }
+    assert review.run(tables, PARAMS, context).counts.waiting == 0
+
+
+def test_nobody_rules_in_a_workbook_on_what_they_labelled_or_without_being_asked(disputed, context):
+    path = context.build / "adjudicate.xlsx"
+    with pytest.raises(UserError, match="nothing waits for a ruling by li"):
+        sheets.export_cases(disputed, PARAMS, context, expert="li", path=path)
+    chosen = ReviewParams(adjudicators=["chen"])
+    with pytest.raises(UserError, match=r"wang is none of review\.adjudicators"):
+        sheets.export_cases(disputed, chosen, context, expert="wang", path=path)
+    assert sheets.export_cases(disputed, chosen, context, expert="chen", path=path) == 1
+    fill(path, {"q0": {"能力维度": OTHER, "完成": "是"}})
+    with pytest.raises(UserError, match=r"chen is none of review\.adjudicators"):
+        sheets.import_sheets([path], ReviewParams(adjudicators=["wang"]), context)
+    [(_, sheet, _)] = sheets.import_sheets([path], chosen, context)
+    assert len(sheet.answers) == 1
+
+
 def test_the_workbook_offers_lists_hides_its_data_and_protects_what_is_not_to_be_written(tables, context):
     path, _ = exported(tables, context)
     book = load_workbook(path)
