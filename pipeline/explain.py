@@ -24,7 +24,7 @@ class StageEvent:
     """The outcome of a stage for an item."""
 
     stage: str
-    outcome: str  # `kept`, `corrected`, `merged`, `rejected`, `waiting`
+    outcome: str  # `kept`, `corrected`, `merged`, `rejected`, `waiting`, `settled` (waited until people decided)
     reason: str | None = None
     detail: str | None = None
 

@@ -72,12 +72,14 @@ class AsideRow:
 
 
 def aside_rows(items: Iterable[Rejection | ReviewItem], documents: Documents) -> Iterator[AsideRow]:
-    """Yield the rows of a stage's rejects or review."""
+    """Yield the rows of a stage's rejects or review, one for each copy of a question with different answers."""
     for item in items:
-        content = content_of(item.item)
-        source = item.item_id if item.stage == "ocr" else documents.of(item.item_id)
-        document = content.get("document") or source or ""
-        yield AsideRow(item.item_id, document, item.stage, item.reason, item.detail, _text(content))
+        names = item.question_ids if isinstance(item, ReviewItem) else []
+        copies = json.loads(item.item or "[]") if item.item_id in names[:1] and len(names) > 1 else []
+        for name, content in zip(names, copies, strict=True) if copies else [(item.item_id, content_of(item.item))]:
+            source = name if item.stage == "ocr" else documents.of(name)
+            document = content.get("document") or source or ""
+            yield AsideRow(name, document, item.stage, item.reason, item.detail, _text(content))
 
 
 def items(build: Path, outcome: str, file: str | None = None, reason: str | None = None) -> list[AsideRow]:

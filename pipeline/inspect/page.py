@@ -18,7 +18,8 @@ from build_dataset.pipeline.explain import line_places, set_aside
 from build_dataset.pipeline.inspect.cards import LOW_CONFIDENCE, NAMES, Fate, ItemCard
 from build_dataset.pipeline.rendering.html import data_uri, render
 from build_dataset.pipeline.runtime.executor import LocalExecutor
-from build_dataset.pipeline.runtime.publish import built, find_rows, read_manifest
+from build_dataset.pipeline.runtime.publish import built, find_rows, find_table, read_manifest
+from build_dataset.pipeline.set_aside import LOSING, settled_questions
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, Trace, UnsureCharacter
 from build_dataset.schemas.errors import UserError
@@ -123,8 +124,11 @@ def item_cards(tables: PaperTables) -> list[ItemCard]:
     for name in (stage.name for stage in STAGES if "questions" in stage.writes):  # the last one counts
         for row in find_rows(tables.build, f"{name}/questions", mine):
             cards[row["question_id"]] = ItemCard(row["question_id"], Fate.KEPT, question=row)
+    settled = settled_questions(partial(find_table, tables.build))
     for stage in STAGES:
         for name, event, item in set_aside(tables.build, stage.name, tables.is_mine):
+            if (stage.name, event.outcome) == ("parse", Fate.WAITING) and name in settled:
+                event = replace(event, outcome="settled")
             card = cards.setdefault(name, ItemCard(name, Fate.KEPT))
             card.events.append(event)
             content = json.loads(item) if item else None
@@ -157,8 +161,8 @@ def _reading_order(traces: Iterable[Trace], names: Iterable[str]) -> list[str]:
 
 
 def _fate(card: ItemCard) -> Fate:
-    """Return the fate of an item; waiting wins, because a person has to look at it."""
-    outcomes = {event.outcome for event in card.events}
+    """Return the fate of an item, as `status` counts it; waiting wins, because a person has to look at it."""
+    outcomes = {event.outcome for event in card.events if event.stage in LOSING}
     for fate in (Fate.WAITING, Fate.REJECTED, Fate.MERGED):
         if fate.value in outcomes:
             return fate

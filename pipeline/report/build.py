@@ -2,6 +2,7 @@
 
 import json
 import string
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from build_dataset.pipeline.report.params import ReportParams
+from build_dataset.pipeline.set_aside import settled_questions
 from build_dataset.pipeline.stage import Tables
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.data import shipped_toml
@@ -103,6 +105,19 @@ class Build:
         """Return the rows of the table ``stage/table``; none when it was not made."""
         frame = self.table(reference)
         return [] if frame is None else list(record.from_frame(frame))
+
+    @cached_property
+    def settled(self) -> set[str]:
+        """Questions that the parser let wait and people settled since."""
+        return settled_questions(self.table)
+
+    def waiting(self, stage: StageRun) -> Counter[str]:
+        """Return what waits of a stage by reason, without what people settled since."""
+        counts, review = Counter(stage.reasons["waiting"]), self.filled(f"{stage.name}/review")
+        if stage.name == "parse" and review is not None:
+            questions = review.explode("question_ids").filter(pl.col("question_ids").is_in(list(self.settled)))
+            counts -= Counter(questions["reason"])
+        return counts
 
     @cached_property
     def splits(self) -> dict[str, pl.DataFrame]:

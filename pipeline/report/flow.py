@@ -132,14 +132,14 @@ def waiting(build: Build) -> Section | None:
     groups = list(_groups(build, "waiting", "review"))
     settled = build.filled("reviews/settled")
     alarms = [] if settled is None else [row for row in count_by_reason(settled) if row["false_alarm"]]
-    return Section({"groups": groups, "alarms": alarms}, list(_unsettled(build))) if groups else None
+    return Section({"groups": groups, "alarms": alarms}, list(_unsettled(build))) if groups or alarms else None
 
 
 def _unsettled(build: Build) -> Iterator[Notice]:
     """Waiting items of a stage that hands questions on are in no split; those of later stages are only unsettled."""
     ran = [stage for stage in build.ran if stage.counts["waiting"]]
     before = [stage for stage in ran if stage.name == "ocr" or stage.table("questions")]
-    if missing := sum(stage.counts["waiting"] for stage in before):
+    if missing := sum(build.waiting(stage).total() for stage in before):
         yield notice("waiting", n=missing, lost=missing)
     for stage in ran:
         if stage not in before:
@@ -151,9 +151,10 @@ def _unsettled(build: Build) -> Iterator[Notice]:
 def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
     """One group a stage and reason, in the order of stages, most frequent first."""
     for stage in build.ran:
-        frame = build.filled(f"{stage.name}/{table}")
+        settled = build.settled if (stage.name, outcome) == ("parse", "waiting") else ()
+        frame = build.filled(f"{stage.name}/{table}", ~pl.col("item_id").is_in(list(settled)))
         examples = {} if frame is None else _examples(frame, build)
-        for reason, count in stage.reasons[outcome].items():
+        for reason, count in (build.waiting(stage) if outcome == "waiting" else stage.reasons[outcome]).items():
             apart = reason == _SHOWN_APART  # side by side in a section of its own
             yield {
                 "stage": stage.name,

@@ -5,7 +5,7 @@ from build_dataset.pipeline.report import content, evaluation, flow, texts
 from build_dataset.pipeline.report.build import WORDS, Build, Section
 from build_dataset.pipeline.report.params import ReportParams
 from build_dataset.pipeline.review.waiting import FILE as WORKBOOK
-from build_dataset.pipeline.review.waiting import workbook
+from build_dataset.pipeline.review.waiting import edited_workbooks, workbook
 from build_dataset.pipeline.set_aside import source_doubts
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.errors import UserError
@@ -28,6 +28,10 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
     notices = [*flow.doubt_notices(source_doubts(build.table)), *notices]
     if "waiting" in sections and (context.build / "parse").is_dir():
         files[WORKBOOK], _, _ = workbook(context)
+    notes = [f"{counted(len(notices), 'warning')} at the head of the page"] if notices else []
+    for name, path in edited_workbooks(folder := context.build / "report").items():
+        files[name], way = path.read_bytes(), f"build-dataset review sheet import {folder / name} --by NAME"
+        notes.append(f"decisions that were not imported are kept in {name}; import or delete it: {way}")
     files[PAGE] = html.render(
         "build_dataset.pipeline.report:report.html",
         dataset=context.dataset,
@@ -42,5 +46,5 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
         counts=Counts(n_input=len(build.ran), kept=len(build.ran)),
         files=files,
         facts={"warnings": [notice.english for notice in notices]},
-        notes=[f"{counted(len(notices), 'warning')} at the head of the page"] if notices else [],
+        notes=notes,
     )

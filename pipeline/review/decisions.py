@@ -23,12 +23,24 @@ from build_dataset.pipeline.clean.filters import UNANSWERED, judge_question
 from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.review import folder, sheets
 from build_dataset.pipeline.review.settled import CORRECT, KEEP, remember
-from build_dataset.pipeline.review.waiting import COLUMNS, DECISIONS, FORM, SHEET, TAKE, WORDS, Waiting, waiting_rows
+from build_dataset.pipeline.review.waiting import (
+    COLUMNS,
+    CONFLICT,
+    DECISIONS,
+    FORM,
+    SHEET,
+    TAKE,
+    WORDS,
+    Waiting,
+    waiting_rows,
+)
 from build_dataset.pipeline.review.workbook import legal, open_sheets
+from build_dataset.pipeline.runtime.publish import find_table
+from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.annotations import Correction, SettledDoubt
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.identity import file_sha256, sha256
 from build_dataset.schemas.wording import in_both_languages
 
 _REMOVED = {*FORM["removed"]["words"]}  # written in place of an explanation or a shared case, which is taken away
@@ -58,24 +70,44 @@ def import_decisions(
     cannot be read or is no such workbook.
     """
     known = {each.question.question_id: each for each in waiting_rows(context.build)[0]}
-    outcome, rows, settled = Decided(), PulledRows(), list[SettledDoubt]()
+    outcome, rows, settled, marks = Decided(), PulledRows(), list[SettledDoubt](), list[str]()
     for path in paths:
         cells = read_cells(path)
         moment = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        for row in _judged(path, cells, known, outcome):
+        told = len(outcome.notes)
+        judged = _judged(path, cells, known, outcome)
+        whole = len(outcome.notes) == told
+        for row in judged:
             answer = row.read(by, moment)
             refused = [each for each in answer.rejects if each.reason != UNSURE]
             outcome.notes += [f"{path}, row {row.number}: {each.detail}" for each in refused]
             rows.extend(answer)
+            whole &= not refused
             if not refused:
                 outcome.decided[row.decision] += 1
                 outcome.notes += [f"{path}, row {row.number}: {why}" for why in row.taken_out(clean or CleanParams())]
                 settled += row.settled(by, moment.isoformat())
+        marks += [file_sha256(path)] * whole
     pulled = sheets.with_rows(folder.read_pulled(context.build, folder.SHEETS), rows)
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
     folder.combine(context.build, params)
     remember(context.build, settled)
+    folder.remember_imported(context.build, marks)
+    outcome.notes += _open_conflicts(context.build, known)
     return outcome
+
+
+def _open_conflicts(build: Path, known: Mapping[str, Waiting]) -> Iterator[str]:
+    """Yield a line on copies of a question with different keys of which one was decided and all go on waiting."""
+    settled = find_table(build, SETTLED.with_suffix("").as_posix(), ["question_id", "decision"])
+    decided: dict[str, str] = {} if settled is None else dict(settled.iter_rows())
+    conflicts = (item for each in known.values() for item in each.items if item.reason == CONFLICT)
+    for names in dict.fromkeys(tuple(item.question_ids) for item in conflicts):
+        left = [name for name in names if decided.get(name) not in (DROP, CORRECT)]
+        keys = {known[name].base.key for name in left if name in known}
+        if not decided.keys().isdisjoint(names) and len(left) > 1 and (left == [*names] or len(keys) > 1):
+            names_left = ", ".join(left)
+            yield f"{names_left}: one question, different keys: they wait until all but one are dropped or corrected"
 
 
 @dataclass

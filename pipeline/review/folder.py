@@ -38,6 +38,7 @@ _SENT = "sent.parquet"  # what questions said that were sent, and since when
 CONTROL = "control.parquet"  # answers to gold questions
 _STATE = "state.json"  # written last: without it a pull counts as interrupted
 _TOKEN = "token"  # noqa: S105 - the name of a file
+_IMPORTED = "imported.txt"  # SHA-256 of workbooks of which every decision was taken in, one a line
 _SNAPSHOTS = 30  # number of recent pulls that are all kept; of earlier ones the last of each day is kept
 SHEETS = replace(REVIEW, name="sheets")  # folder of reviews in workbooks, kept like those of a project
 _TABLES: dict[str, type[Record]] = {
@@ -102,6 +103,18 @@ def _keep(folder: Path, history: Path) -> None:
     for each in there[:-_SNAPSHOTS]:
         if each not in latest_of_day.values():
             shutil.rmtree(each)
+
+
+def imported(build: Path) -> list[str]:
+    """Return the SHA-256 of workbooks of which every decision was taken in."""
+    path = build / FOLDER / _IMPORTED
+    return path.read_text(encoding="ascii").split() if path.exists() else []
+
+
+def remember_imported(build: Path, marks: Sequence[str]) -> None:
+    """Keep the SHA-256 of workbooks: a run may write over them."""
+    known = dict.fromkeys([*imported(build), *marks])
+    (build / FOLDER / _IMPORTED).write_text("".join(f"{mark}\n" for mark in known), encoding="ascii")
 
 
 def remember_shown(build: Path, annotations: pl.DataFrame) -> None:

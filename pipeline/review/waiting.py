@@ -21,20 +21,21 @@ import xlsxwriter
 from build_dataset.annotation.label_studio import editable
 from build_dataset.annotation.label_studio.tasks import waiting_reasons
 from build_dataset.pipeline.crop import crops
-from build_dataset.pipeline.review import sheets
+from build_dataset.pipeline.review import folder, sheets
 from build_dataset.pipeline.review.stage import waiting_questions
 from build_dataset.pipeline.review.workbook import AS_TEXT, begin_sheet, legal
-from build_dataset.pipeline.runtime.publish import find_table
+from build_dataset.pipeline.runtime.publish import find_table, read_manifest
 from build_dataset.pipeline.set_aside import settled_questions
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.identity import file_sha256, sha256
 from build_dataset.schemas.places import field_name, marked_pieces, places_in, unsure_of_key
 from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
 from build_dataset.schemas.wording import doubts_key, findings, look_at, quoted
 
 FILE = "waiting.xlsx"
+CONFLICT = "conflicting_answers"  # reason of an item of several questions: copies with different keys
 FORM = shipped_toml("build_dataset.pipeline.review", "waiting.toml")
 COLUMNS: dict[str, tuple[str, int]] = {name: (each["head"], each["width"]) for name, each in FORM["columns"].items()}
 WORDS: dict[str, str] = {word: kind for kind, words in FORM["words"].items() for word in words}  # √ → keep
@@ -88,8 +89,15 @@ def waiting_rows(build: Path) -> tuple[list[Waiting], int]:
         for same in (list(group) for _, group in groupby(pairs, key=lambda pair: pair[1].question_id))
     ]
     worst = Counter(each.question.document for each in rows)
-    rows.sort(key=lambda each: (-worst[each.question.document], each.question.document, each.question.question_id))
-    return rows, without
+    files = {each.question.question_id: each.question.document for each in rows}
+
+    def place(each: Waiting) -> tuple[int, str, str, str]:
+        name = each.question.question_id
+        first = next((item.question_ids[0] for item in each.items if item.reason == CONFLICT), name)  # copies together
+        file = files.get(first, each.question.document)
+        return -worst[file], file, first, name
+
+    return sorted(rows, key=place), without
 
 
 def workbook(context: Context) -> tuple[bytes, int, int]:
@@ -103,6 +111,19 @@ def workbook(context: Context) -> tuple[bytes, int, int]:
         book.set_properties({"created": datetime(2000, 1, 1, tzinfo=UTC)})  # the same rows give the same bytes
         _write(book, rows, pictures)
     return content.getvalue(), len(rows), without
+
+
+def edited_workbooks(made: Path) -> dict[str, Path]:
+    """Return workbooks in the report's folder ``made`` that people saved and did not import, by the names to keep.
+
+    The workbook that the last report wrote is none of them; edited, it is ``waiting-edited-1a2b3c4d.xlsx``.
+    """
+    written, kept = (read_manifest(made) or {}).get("outputs", {}).get(FILE, {}).get("sha256"), dict[str, Path]()
+    for path in sorted(made.glob("waiting*.[cx][sl]*")):  # also saved as CSV
+        mark = file_sha256(path)
+        if mark != written and mark not in folder.imported(made.parent):
+            kept[f"waiting-edited-{mark[:8]}.xlsx" if path.name == FILE else path.name] = path
+    return kept
 
 
 def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> None:

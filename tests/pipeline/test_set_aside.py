@@ -266,3 +266,16 @@ def test_a_question_that_people_settled_no_longer_waits():
     given["clean/rejects"] = Rejection.to_frame([rejection("r-3", "no_question")])
     (loss,) = [one for one in source_losses(given.get) if one.document == "a.csv"]
     assert (loss.rejected, loss.waiting) == (2, 0), "people dropped it"
+
+
+def test_every_copy_of_a_question_with_two_keys_is_a_row_of_its_own_file():
+    copies = [question("r-1", "a.csv"), question("r-2", "b.csv")]
+    held = f"[{','.join(copy.model_dump_json() for copy in copies)}]"
+    names = [copy.question_id for copy in copies]
+    conflict = ReviewItem(
+        item_id="r-1", question_ids=names, stage="dedup", reason="conflicting_answers", detail="d", item=held
+    )
+    rows = aside_rows([conflict], Documents(None))
+    assert [(row.item_id, row.document) for row in rows] == [("r-1", "a.csv"), ("r-2", "b.csv")]
+    doubt = conflict.model_copy(update={"item_id": "a.csv#repeated_text", "stage": "parse"})
+    assert len(list(aside_rows([doubt], Documents(None)))) == 1, "a doubt about a source is one"

@@ -201,7 +201,7 @@ def test_different_answers_to_one_question_wait_for_a_person(make, dedup) -> Non
     assert result.counts.waiting == 3
     (item,) = result.review
     assert (item.reason, sorted(item.question_ids)) == ("conflicting_answers", ["a", "b", "c"])
-    assert "b says B" in item.detail
+    assert "b says B (paper-b)" in item.detail
 
 
 def test_two_answers_to_one_text_are_a_conflict_whatever_copy_is_the_best(make, dedup) -> None:

@@ -23,6 +23,7 @@ from build_dataset.pipeline.inspect.page import (
 from build_dataset.schemas.documents import Box, Document, Line, Page, Span, Trace, UnsureCharacter
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.places import mark_places
+from build_dataset.schemas.questions import Question, ReviewItem
 
 
 @pytest.fixture
@@ -155,6 +156,26 @@ def test_what_later_stages_did_is_shown(built):
     found = {card.name: card for card in item_cards(PaperTables(built.build, "paper.pdf"))}
     assert found[name].fate is Fate.REJECTED
     assert found[name].events[0].reason == "figure_item"
+
+
+def test_a_settled_question_and_a_disputed_label_keep_nothing_out(built):
+    tables = PaperTables(built.build, "paper.pdf")
+    cards = item_cards(tables)
+    settled = next(card for card in cards if card.fate is Fate.WAITING and card.question)
+    [disputed] = [card for card in cards if card.fate is Fate.KEPT][-1:]
+    (built.build / "review").mkdir()
+    row = ReviewItem(item_id=disputed.name, stage="review", reason="disputed", detail="two labels")
+    ReviewItem.to_frame([row]).write_parquet(built.build / "review" / "review.parquet")
+    (built.build / "clean").mkdir()
+    taken = Question.to_frame([Question.model_validate(settled.question)])
+    taken.write_parquet(built.build / "clean" / "questions.parquet")
+    found = {card.name: card for card in item_cards(tables)}
+    assert found[settled.name].fate in (Fate.KEPT, Fate.DOUBTFUL)
+    assert found[disputed.name].fate is Fate.KEPT
+    assert found[disputed.name].events, "it is told all the same"
+    _, page = inspect_page(built.build, built.raw, "paper.pdf")
+    assert f"→ {settled.name}" not in page.decode()
+    assert f"→ {disputed.name}" not in page.decode()
 
 
 def test_a_picture_keeps_to_its_share_of_bytes(built):

@@ -38,6 +38,8 @@ from .conftest import (
 
 HOSTILE = '<script>alert("x")</script><img src=x onerror=alert(1)>\'"&amp;\u202e倒\x00'
 
+HANDED_ON = {"questions.parquet": {"rows": 5, "sha256": "x"}}  # by a stage that hands questions on
+
 
 @pytest.fixture(scope="module")
 def tables(sample_build):
@@ -278,8 +280,23 @@ def test_what_waits_is_counted_over_all_and_shown_in_part(report):
     assert "q5" not in result.page.text
 
 
+def test_what_people_settled_waits_no_more(report):
+    items = [
+        ReviewItem(item_id=f"q{n}", question_ids=[f"q{n}"], stage="parse", reason=reason, detail="d")
+        for n, reason in enumerate(("no_answer", "no_answer", "empty_option"))
+    ]
+    parse = manifest("parse", 5, waiting={"no_answer": 2, "empty_option": 1}, outputs=HANDED_ON)
+    tables = {"manifests": manifests(parse), "parse/review": ReviewItem.to_frame(items)}
+    assert "in no split: 3 items." in " ".join(report(tables).facts["warnings"])
+    tables |= {"parse/questions": questions(), "clean/questions": questions(question("q0", "题干"))}
+    tables["clean/rejects"] = Rejection.to_frame([rejection("q2", "dropped_by_expert", "题干")])
+    result = report(tables)
+    assert "in no split: 1 item." in " ".join(result.facts["warnings"])
+    assert [name in result.page.text for name in ("q0", "q1", "q2")] == [False, True, False]
+
+
 def test_what_waits_before_the_split_is_told_apart_from_what_is_not_settled_after_it(report):
-    parse = manifest("parse", 5, waiting={"no_answer": 2}, outputs={"questions.parquet": {"rows": 5, "sha256": "x"}})
+    parse = manifest("parse", 5, waiting={"no_answer": 2}, outputs=HANDED_ON)
     review = manifest("review", 1, waiting={"disputed": 3, "flagged": 1})
     warnings = " ".join(report({"manifests": manifests(parse, review)}).facts["warnings"])
     assert "in no split: 2 items." in warnings

@@ -464,3 +464,62 @@ def test_a_kept_question_that_cleaning_takes_out_all_the_same_is_told_by_row(bui
     (told,) = outcome.notes
     assert "stays out until it is corrected" in told
     assert "too_few_options" in told
+
+
+def test_a_run_never_writes_over_decisions_that_were_not_imported(build, tmp_path):
+    settings = {"dataset.build": str(build.build), "clean.max_wrong": 0.0}
+    runner, reports = Runner(load(ROOT / "dataset.toml", settings)), []
+    page = build.build / "report" / waiting.FILE
+
+    def kept() -> list[Path]:
+        runner.run(["report"], force=True, on_stage_done=reports.append)
+        return sorted(page.parent.glob("waiting-*"))
+
+    assert kept() == [], "nobody edited it"
+    question_id = ids(build)["low_confidence"]
+    edit(page, (question_id, "decision", "保留"))
+    edited = page.read_bytes()
+    [saved] = kept()
+    assert saved.read_bytes() == edited
+    told = reports[-1].notes[-1]
+    assert f"review sheet import {saved} --by NAME" in told
+    choose(MessageLanguage.ZH)
+    assert f"review sheet import {saved} --by 姓名" in translated(told)
+    choose(None)
+    again = saved.with_name("waiting-李.xlsx")  # a file of one's own
+    shutil.copyfile(saved, again)
+    edit(again, (question_id, "decision", "maybe"))
+    assert kept() == [saved, again]
+    assert take(build, saved).notes == []
+    assert kept() == [again], "what was imported need not be kept"
+    assert take(build, again).notes
+    assert kept() == [again], "a row was not taken"
+
+
+@pytest.fixture
+def conflict(build) -> list[str]:
+    """Two questions of different files that wait as one with different keys."""
+    kept = read_table(build.build / "clean" / "questions.parquet").unique("document", keep="first").sort("document")
+    first, *_, last = (Question.model_validate(row) for row in kept.to_dicts())
+    copies = [first.model_copy(update={"answer": ["A"]}), last.model_copy(update={"answer": ["B"]})]
+    path, names = build.build / "clean" / "questions.parquet", [copy.question_id for copy in copies]
+    others = read_table(path).filter(~pl.col("question_id").is_in(names))
+    folder.replace_table(path, pl.concat([others, Question.to_frame(copies)]))
+    item = ReviewItem(item_id=names[0], question_ids=names, stage="dedup", reason="conflicting_answers", detail="A; B")
+    folder.replace_table(build.build / "dedup" / "review.parquet", ReviewItem.to_frame([item]))
+    return names
+
+
+def test_copies_with_different_keys_stand_together_though_their_files_differ(build, conflict):
+    rows = [each.question.question_id for each in waiting_rows(build.build)[0]]
+    assert abs(rows.index(conflict[1]) - rows.index(conflict[0])) == 1
+
+
+@pytest.mark.parametrize(("other", "waits"), [("", True), ("保留", True), ("剔除", False)])
+def test_a_copy_that_is_kept_beside_another_key_is_told_to_go_on_waiting(build, conflict, tmp_path, other, waits):
+    path = tmp_path / "conflict.xlsx"
+    path.write_bytes(workbook(build)[0])
+    edit(path, (conflict[0], "decision", "保留"), (conflict[1], "decision", other))
+    told = [note for note in take(build, path).notes if "wait until all but one" in note]
+    assert bool(told) is waits
+    assert not told or all(name in told[0] for name in conflict)
