@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.extraction import measure
-from build_dataset.pipeline.claims import Text, fold, grammar
+from build_dataset.pipeline.claims import Text, fold, folding, grammar
 from build_dataset.pipeline.claims import mentions as named
 from build_dataset.pipeline.claims.lexicon import WordFinder
 from build_dataset.pipeline.evaluate import extraction
@@ -28,7 +28,12 @@ from build_dataset.pipeline.evaluate.extraction import listed, rules
 _HERE = Path(__file__).parent
 _TESTS = Path(__file__).parents[2] / "tests" / "pipeline" / "evaluate"
 _NEVER = re.compile(r"(?!)")
-_HOLDERS = {"mentions": [named._P], "grammar": [grammar._P], "answers": [extraction._P, rules._P, listed._P]}
+_HOLDERS = {
+    "mentions": [named._P],
+    "folding": [folding._P],
+    "grammar": [grammar._P],
+    "answers": [extraction._P, rules._P, listed._P],
+}
 
 
 class Output(NamedTuple):

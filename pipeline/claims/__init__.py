@@ -13,8 +13,8 @@ Offsets hold for the text as given. It imports nothing heavy, takes time linear 
 
 from collections.abc import Mapping
 
+from build_dataset.pipeline.claims.folding import blank_thinking, fold, visible_output
 from build_dataset.pipeline.claims.grammar import Claim, Stance, Text
-from build_dataset.pipeline.claims.mentions import blank_thinking, fold, visible_output
 
 __all__ = ["Claim", "Stance", "Text", "blank_thinking", "fold", "read_claims", "visible_output"]
 

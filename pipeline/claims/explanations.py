@@ -8,8 +8,9 @@ printed keys, most of them errors of the source, and against 2,423 of replaced k
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from build_dataset.pipeline.claims.folding import fold
 from build_dataset.pipeline.claims.grammar import Text
-from build_dataset.pipeline.claims.mentions import fold, may_name
+from build_dataset.pipeline.claims.mentions import may_name
 from build_dataset.pipeline.dedup.keys import meaning
 from build_dataset.pipeline.patterns import Patterns
 

@@ -1,4 +1,4 @@
-"""What detection, which sees a page made small, overlooks before and behind lines: a lone 1 or B., a last `）行。`."""
+"""Lone numbers, labels and ends of lines (`）行。`) that detection overlooks, since it sees a page made small."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _CONTEXT = 4  # Em of the line that are read with them, so that they are no long
 _SAME = 1  # First characters of the line that must be read as before; of one that begins with a digit twice as many
 _LABEL = re.compile(r"\d{1,3}[.．、]?|[A-H][.．、]")
 _TAIL, _LEGIBLE = re.compile("[)）]|.*[\u3400-\u9fff]"), 0.7
-"""What stands behind a line and its confidence: no tick or speck, which is read as a letter or mark."""
+"""Texts behind a line that are taken, and their least confidence: no tick or speck, read as a letter or mark."""
 
 
 def with_overlooked(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) -> list[Word]:

@@ -335,8 +335,7 @@ def _has_figure(fields: Fields, columns: Columns) -> bool:
 def _stopped(row: SourceRow, why: Unclear) -> RowError:
     """A row of a table that cannot be read; one whose items have no options may be of another kind."""
     if why.reason == "no_options":
-        loaded = _loaded(row)
-        fields = {} if isinstance(loaded, RowError) else loaded
+        fields = {} if isinstance(loaded := _loaded(row), RowError) else loaded
         stated = cells.text_of(fields, [name for name in fields if "answer" in roles_of(name)])
         named = cells.text_of(fields, [name for name in fields if "type" in roles_of(name)])
         reason = _without_options(row, announcement(named or row.sheet or "").kind, stated)
