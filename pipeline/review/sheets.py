@@ -104,8 +104,10 @@ def export(
     if not wanted:
         others = ", ".join(f"{who} holds {count}" for who, count in held_by(tables["pulled"], context.build).items())
         problem = f"; of workbooks that are out, {others} (a lost one: `review sheet cancel`)" if others else ""
-        why = "every question is with others already, or answered (what they dispute: --adjudicate)"
-        raise UserError(f"nothing waits for {expert}: {why}{problem}")
+        raise UserError(
+            f"nothing waits for {expert}: every question is with others already, or answered "
+            f"(what they dispute: --adjudicate){problem}"
+        )
     sent = [task.sent() for task in wanted]
     rows = [(each.question_id, expert, *_sent(each)) for each in sent]
     both = pl.concat([before, pl.DataFrame(rows, before.schema, orient="row")])
