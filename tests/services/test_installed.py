@@ -75,7 +75,7 @@ def test_the_demo_of_the_pinned_installation_has_the_bytes_of_the_clones(demo, s
 
 ELSEWHERE = re.compile(
     r"--engine paddleocr|review (?:push|pull|adjudicate|verify)|score-answers|--model NAME|--base-url|"
-    r"executor\.kind|proofread|"
+    r"executor\.kind|proofread|--adjudicate|"
     r"--push|gpt-4o|submission|--embeddings|--annotator learned|--batch|restore|"
     r"sheet import zhang|score (?:model_answer|CMB|FILE|answers)|review (?:copy|hold|cancel)"
 )
@@ -109,7 +109,7 @@ def documented() -> list[str]:
 
 def substituted(command: str, question_id: str) -> Sequence[str]:
     for name, ours in {**PLACES, "QUESTION_ID": question_id}.items():
-        command = re.sub(rf"\b{re.escape(name)}(?![\w-])", ours, command)
+        command = re.sub(rf"(?<!report/)\b{re.escape(name)}(?![\w-])", ours, command)
     return shlex.split(re.sub(r"[0-9a-f]{8}-\d-\d{3}", question_id, command))
 
 
