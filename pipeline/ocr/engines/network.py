@@ -34,10 +34,8 @@ _LIFTED, _SMALLER = 0.8, 0.8
 """The lowest end of a raised digit's ink, from the top of a neighbour as a share of that one's height, and its own
 height beside that: the 9 of 10⁹ ends at .5 to .7 and is .6 to .77 high, digits on the line end at .95 and more. It is
 compared with its neighbours, since lines of photographs bend."""
-_RAISED, _HALF_RAISED = (
-    frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹"),
-    0.5,
-)  # The latter: confidence of a digit on the line behind a raised one
+_RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
+_HALF_RAISED = 0.5  # Confidence of a digit on the line behind a raised one
 _USUAL = 0.8
 """Share of the median height of the line's letters and digits that a neighbour has at least: the 2 of PaO₂53 says
 nothing of the 5."""

@@ -118,13 +118,10 @@ def in_chinese(doubt: Doubt) -> Doubt:
     """Return a doubt without characters that Japanese alone has: no 値 may stand for 值, as sure as it is then."""
     others = tuple(one for one in doubt.others if not _is_japanese(one[0]))
     left = max(FLOOR, 1 - sum(share for char, share in doubt.others if _is_japanese(char)))
-    return (
-        doubt
-        if len(others) == len(doubt.others)
-        else doubt._replace(
-            sure=min(1.0, doubt.sure / left), others=tuple((char, share / left) for char, share in others)
-        )
-    )
+    if len(others) == len(doubt.others):
+        return doubt
+    shares = tuple((char, share / left) for char, share in others)
+    return doubt._replace(sure=min(1.0, doubt.sure / left), others=shares)
 
 
 @cache
