@@ -12,17 +12,7 @@ from rapidfuzz.distance import Levenshtein
 from build_dataset.pipeline.dedup import misreading
 from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
 from build_dataset.pipeline.dedup.grams import Excerpt, Vocabulary
-from build_dataset.pipeline.dedup.keys import (
-    ASKED,
-    FIGURES,
-    FUNCTION,
-    LIGHT,
-    SUFFIXES,
-    Compared,
-    difference,
-    in_letters,
-    meaning,
-)
+from build_dataset.pipeline.dedup.keys import ASKED, FIGURES, LIGHT, Compared, difference, in_letters, meaning
 from build_dataset.pipeline.dedup.misreading import Edit, TextPair, content_edits, described, edits, framed_edits
 from build_dataset.pipeline.dedup.params import DedupParams
 
@@ -36,8 +26,6 @@ bigram that nobody else writes (上皮细增生 for 上皮细胞增生)."""
 _PER_SLIP = 40  # characters of text for each further slip
 _TURNS_ON = re.compile("[0-9·%°A-Za-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
 _FIGURES = re.compile(FIGURES)
-_WEAK = FUNCTION.union(*SUFFIXES, *LIGHT, *ASKED)
-"""Characters of which a difference that makes no other question consists: 可, 性 / 状, 诊断."""
 
 
 MERGED = ("exact", "reordered_options", "same_question")
@@ -61,28 +49,6 @@ class Relation:
     def same_text(self) -> bool:
         """Return whether both are one question, be it with two answers."""
         return self.kind in MERGED or self.kind == CONFLICT
-
-
-def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> bool:
-    """Return whether ``compare_stems`` calls two stems different whatever their options say.
-
-    Most pairs that a large collection proposes by chance end here, in a tenth of the time: too unlike for twins, with a
-    character of content that the other lacks, and with too many or too long differences for misreadings and slips.
-    """
-    score = similarity(first.core, second.core)
-    if first.key == second.key or score >= params.related:
-        return False
-    longest = 2 if first.doubtful or second.doubtful else 1  # characters that one misreading changes at most
-    for text, other_text in ((first.core, second.core), (first.key, second.key)):
-        if _few(text, other_text, agreed=True) and all(
-            max(len(edit.old), len(edit.new)) <= longest or _WEAK.issuperset(edit.old + edit.new)
-            for edit in content_edits(text, other_text)
-        ):
-            return False
-    # Long texts in letters have all of these, whatever they say.
-    lettered = in_letters(first.core) and in_letters(second.core)
-    unlike = lettered or not _WEAK.issuperset(set(first.core) ^ set(second.core))
-    return unlike and _bare(first, second) < params.related
 
 
 def compare_stems(
@@ -282,8 +248,6 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary | Excerpt, 
     """The relation of ``first`` to ``second``, or None when there is none worth recording."""
     if first.group is not None and first.group == second.group and first.key != second.key:
         return None  # members of a group ask different things of one case or one list of options
-    if stems_unrelated(first, second, params):
-        return _nearly_one(first, second)
     options = match_options(first, second, vocabulary, params.option)
     agreed = options.complete and keys_agree(translate_keys(first.keys, options.labels), second.keys)
     stems = compare_stems(first, second, vocabulary, params, agreed=agreed)

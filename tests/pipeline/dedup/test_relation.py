@@ -7,14 +7,7 @@ import pytest
 from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import Compared
 from build_dataset.pipeline.dedup.params import DedupParams
-from build_dataset.pipeline.dedup.relation import (
-    Relation,
-    compare_stems,
-    match_options,
-    relate,
-    similarity,
-    stems_unrelated,
-)
+from build_dataset.pipeline.dedup.relation import Relation, compare_stems, match_options, relate, similarity
 
 CHARACTERS = "".join(map(chr, range(0x5000, 0x5400)))
 """Characters of which none is a number, a particle or part of a phrase."""
@@ -55,7 +48,6 @@ def test_stems_are_twins_from_their_least_similarity_on(count: int, kind: str) -
     one, other = item(text), item(changed(text, count))
     found = compare_stems(one, other, EMPTY, DedupParams())
     assert (found.kind, found.score) == (kind, pytest.approx(1 - count / 100))
-    assert stems_unrelated(one, other, DedupParams()) is (count > 20)
 
 
 @pytest.mark.parametrize(("count", "kind"), [(0, "age"), (15, "term"), (30, "different")])

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
-from build_dataset.pipeline.dedup.keys import ASKED, FUNCTION, LIGHT, SUFFIXES, Compared
+from build_dataset.pipeline.dedup.keys import Compared
 from build_dataset.pipeline.dedup.params import DedupParams
-from build_dataset.pipeline.dedup.relation import compare_stems, keys_agree, match_options, relate, stems_unrelated
+from build_dataset.pipeline.dedup.relation import compare_stems, keys_agree, match_options, relate
 
 TERMS = (
     "胃炎的病因是 胃炎的病是 病因 急性胃炎 亚急性胃炎 室上性心动过速 室性心动过速 薄束楔束 楔束与薄束 薄束",
@@ -108,33 +104,6 @@ def test_texts_with_what_is_met_nowhere_else_are_the_worse_copies() -> None:
     vocabulary.add(bigrams(texts))
     assert vocabulary.rarities(bigrams(texts)).tolist() == [0, 0, 2]
     assert Vocabulary().rarities(bigrams(texts)).tolist() == [0, 0, 0]
-
-
-WORDS = st.sampled_from(
-    sorted({*ASKED, *LIGHT, *FUNCTION, *map("".join, SUFFIXES), "3天", "不", "男", *CORPUS, *"胃炎红核束楔薄己已"})
-)
-STEMS = st.lists(WORDS, min_size=3, max_size=7)
-CHANGES = st.lists(st.tuples(st.integers(0, 6), WORDS | st.just("")), max_size=3)
-
-
-@given(
-    stem=STEMS, changes=CHANGES, doubtful=st.booleans(), agreed=st.booleans(), related=st.sampled_from([0.6, 0.8, 1])
-)
-@settings(max_examples=400)
-def test_what_is_put_aside_early_is_different_by_the_full_comparison_too(
-    vocabulary, stem: list[str], changes: list[tuple[int, str]], doubtful: bool, agreed: bool, related: float
-) -> None:
-    changed = dict(enumerate(stem)) | dict(changes)
-    one = replace(item("".join(stem)), doubtful=doubtful)
-    other, params = item("".join(changed.values())), DedupParams(related=related)
-    if stems_unrelated(one, other, params):
-        assert compare_stems(one, other, vocabulary, params, agreed=agreed).kind == "different"
-
-
-def test_most_chance_pairs_are_put_aside_early() -> None:
-    one, other = item("关于胃炎的病因哪项错误"), item("关于薄束的走行哪项错误")
-    assert stems_unrelated(one, other, DedupParams())
-    assert not stems_unrelated(one, item("关于胄炎的病因哪项错误"), DedupParams())
 
 
 @pytest.mark.parametrize(("place", "kind"), [(0, "variant"), (1, "same_question")])
