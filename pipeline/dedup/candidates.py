@@ -19,7 +19,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import Indel
 from scipy.cluster.hierarchy import DisjointSet
 
-from build_dataset.pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs, code_points, similarities
+from build_dataset.pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs, similarities
 from build_dataset.pipeline.dedup.keys import CLASSES, FIGURES, OPTION_BREAK, comparison_key, in_letters
 
 WHOLE = Banding(bands=30, rows=4)
@@ -42,10 +42,7 @@ _BY_A_SIGN = 3
 """Most characters that change for each sign (digit, hyphen, ideograph) of a text in letters that was misread: the sign
 and two letters in its place. A letter for a letter makes another word, and so does one letter more or less."""
 _LETTERS = f"[{CLASSES['letter']}{CLASSES['letter'].upper()}]"
-_SLOTS = 32  # characters are counted by their last five bits: no two letters of one case share a count
-_MOST = 255  # and no further: a bound stays one
 _TOLERANCE = 0.01  # ratios are floating point numbers
-_PAIRS = 20_000  # pairs looked at together
 
 
 @dataclass(frozen=True)
@@ -119,9 +116,8 @@ def _hopeful(
     bounds = Bounds(keys)
     least = bounds.least(pairs, related)
     scores = np.zeros(len(pairs), np.float32)
-    close = np.flatnonzero(bounds.most(pairs) >= least)
-    close = close[np.argsort(least[close], kind="stable")]  # like bounds stand together
-    scores[close] = similarities(pairs[close], keys["core"], least[close])
+    order = np.argsort(least, kind="stable")  # like bounds stand together
+    scores[order] = similarities(pairs[order], keys["core"], least[order])
     rest = np.flatnonzero((scores == 0) & bounds.may_be_nearly_one(pairs, least))
     scores[rest] = similarities(pairs[rest], keys["key"], NEARLY_ONE)
     hopeful = scores > 0
@@ -163,9 +159,6 @@ class Bounds:
         self._in_letters = np.fromiter(
             (in_letters(text) and in_letters(bare_text) for text, bare_text in both), bool, len(core)
         )
-        points, rows = code_points(core.to_list())
-        counts = np.bincount(rows * _SLOTS + points % _SLOTS, minlength=len(core) * _SLOTS)
-        self._counts = np.minimum(counts, _MOST).astype(np.int16).reshape(-1, _SLOTS)
 
     def least(self, pairs: NDArray[np.int64], related: float) -> NDArray[np.float64]:
         """The least similarity (0..100) of the cores of pairs that ``relate`` may call related.
@@ -179,15 +172,6 @@ class Bounds:
         least[~self._in_letters[pairs].all(axis=1)] = 0
         bounds: NDArray[np.float64] = np.maximum(HOPELESS, least)
         return bounds
-
-    def most(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The greatest similarity (0..100) that cores can have, by how often each character stands in them."""
-        parts = (pairs[start : start + _PAIRS] for start in range(0, len(pairs), _PAIRS))
-        changed = [np.abs(self._counts[part[:, 0]] - self._counts[part[:, 1]]).sum(axis=1) for part in parts]
-        changes = np.concatenate([np.empty(0), *changed])
-        longest = np.maximum(self._both(self._core, pairs), 1)
-        most: NDArray[np.float64] = 100 * (1 - changes / longest) + _TOLERANCE
-        return most
 
     def may_be_nearly_one(self, pairs: NDArray[np.int64], below: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return whether the keys of pairs may be nearly one text where their cores are alike ``below`` a bound."""
