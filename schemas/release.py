@@ -118,7 +118,7 @@ class BenchmarkFile(Record):
 
     file: str
     sha256: str
-    records: int  # Number of records read: lines, rows, objects; blocks of lines of plain text.
+    records: int  # Number of records read: lines, rows, objects.
     overlaps: int  # Questions that share a run of tokens with it.
     copies: int  # Questions of which it has most.
     test_overlaps: int  # The same of questions of the test split.

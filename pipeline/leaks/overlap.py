@@ -2,7 +2,7 @@
 
 The measure is GPT-3's (Brown et al. 2020, appendix C): a run of 13 tokens, apart from those that are set phrases. How
 much of a question is shared is told beside it (Llama 2, appendix A.6, calls from four fifths on contaminated). Memory
-holds the runs of our questions and one block of a benchmark at a time, whatever the benchmark's size.
+holds the runs of our questions, and of a benchmark one file and the runs of one block.
 """
 
 import re
@@ -105,44 +105,37 @@ class Index:
         steps = pl.col("place").diff().fill_null(size)  # overlapping runs share tokens
         pairs = (
             self._shared(tokens)
-            .sort("row", "row_there", "place", "place_there")
+            .sort("row", "row_there", "place")
             .group_by("row", "row_there", maintain_order=True)
-            .agg(size, "place", "place_there", shared=pl.min_horizontal(steps, size).sum())
+            .agg(size, "place", shared=pl.min_horizontal(steps, size).sum())
         )
         shares = pairs["shared"].to_numpy() / self.tokens[pairs["row"].to_numpy()]
         shares_of = pairs.with_columns(share=shares, records=pl.len().over("row"))
         ordered = shares_of.sort("row", -pl.col("share"), maintain_order=True)
         for row in ordered.unique("row", keep="first", maintain_order=True).iter_rows(named=True):
-            first, last, start = _longest(np.array(row["place"]), row["size"])
-            text = block[row["row_there"]]
-            line = text.line
-            if text.lines:
-                at = int(tokens.counts[: row["row_there"]].sum()) + row["place_there"][start]
-                line += text.text.count("\n", 0, int(tokens.starts[at]))
-            yield BenchmarkMatch(row["row"], row["share"], first, last, line, row["records"], text.text)
+            first, last = _longest(np.array(row["place"]), row["size"])
+            record = block[row["row_there"]]
+            yield BenchmarkMatch(row["row"], row["share"], first, last, record.line, row["records"], record.text)
 
     def _shared(self, tokens: Tokens) -> pl.DataFrame:
-        """The runs that questions share with records: their rows, places and tokens."""
+        """The runs that questions share with records: their rows and places."""
         theirs = joined([windows(tokens, length) for length in self._lengths])
         first = np.searchsorted(self._runs.hashes, theirs.hashes)
         counts = np.searchsorted(self._runs.hashes, theirs.hashes, side="right") - first
         ours = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        rows, places = self._runs.rows[ours], self._runs.places[ours]
-        there = {"row_there": theirs.rows.repeat(counts), "place_there": theirs.places.repeat(counts)}
-        return pl.DataFrame({"row": rows, "place": places, "size": self._sizes[rows], **there})
+        rows, there = self._runs.rows[ours], theirs.rows.repeat(counts)
+        return pl.DataFrame(
+            {"row": rows, "place": self._runs.places[ours], "size": self._sizes[rows], "row_there": there}
+        )
 
     def _by_lines(self, block: Sequence[BenchmarkText], counted: Container[int]) -> Iterator[BenchmarkMatch]:
         """Records with nearly all lines of a question: where short options change places no run of tokens is left."""
         for record in block:
-            places: dict[int, int] = {}
-            for place, line in enumerate(record.text.split("\n")):
-                for part in (line, *_INLINE.split(line)):
-                    for row in self._lines.get(_letters(part), ()):
-                        places.setdefault(row, place)
-            for row, place in places.items():
+            parts = (part for line in record.text.split("\n") for part in (line, *_INLINE.split(line)))
+            for row in dict.fromkeys(row for part in parts for row in self._lines.get(_letters(part), ())):
                 if (share := lines_shared(self._texts[row], record.text)) >= self._copied:
-                    last, at = int(self.tokens[row]), record.line + place * record.lines
-                    yield BenchmarkMatch(row, share, 0, last, at, int(row not in counted), record.text)
+                    last, told = int(self.tokens[row]), int(row not in counted)
+                    yield BenchmarkMatch(row, share, 0, last, record.line, told, record.text)
 
 
 def lines_shared(text: str, record: str) -> float:
@@ -167,15 +160,14 @@ def _letters(text: str) -> str:
     return _NO_LETTER.sub("", symbols_kept(_LABEL.sub("", unicodedata.normalize("NFKC", text))))
 
 
-def _longest(places: Places, size: int) -> tuple[int, int, int]:
-    """The longest run that overlapping windows make up: its first token, the one after its last, its first window."""
+def _longest(places: Places, size: int) -> tuple[int, int]:
+    """The longest run that overlapping windows make up: its first token, and the one after its last."""
     distinct = np.unique(places)
     breaks = np.flatnonzero(np.diff(distinct) > size)  # a gap without any shared run
     begins = np.concatenate(([0], breaks + 1))
     ends = np.concatenate((breaks, [len(distinct) - 1]))
     longest = int(np.argmax(distinct[ends] - distinct[begins]))
-    first = int(distinct[begins[longest]])
-    return first, int(distinct[ends[longest]]) + size, int(np.flatnonzero(places == first)[0])
+    return int(distinct[begins[longest]]), int(distinct[ends[longest]]) + size
 
 
 def _rare(runs: Windows, common: int) -> tuple[Windows, int]:

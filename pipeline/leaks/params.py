@@ -13,7 +13,7 @@ class LeaksParams(Params):
 
     benchmarks: Path | None = option(
         None,
-        "A folder with public benchmarks (JSON, JSONL, CSV, TSV, Parquet, TXT): questions that share a run "
+        "A folder with public benchmarks (JSON, JSONL, CSV, TSV, Parquet): questions that share a run "
         "of tokens with them are listed",
     )
     ngram: int = option(

@@ -67,7 +67,7 @@ def _in_benchmarks(
 ) -> tuple[list[Leak], list[BenchmarkFile], dict[str, Any]]:
     paths = params.files()
     if not paths:
-        raise UserError(f"leaks.benchmarks = {params.benchmarks}: no JSON, JSONL, CSV, TSV, Parquet or TXT file there")
+        raise UserError(f"leaks.benchmarks = {params.benchmarks}: no JSON, JSONL, CSV, TSV or Parquet file there")
     joined = pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n")
     whole = texts.select(joined)["stem"].to_list()
     index = Index(whole, params.ngram, params.common, params.copied)

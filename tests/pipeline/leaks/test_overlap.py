@@ -45,10 +45,7 @@ def write_all(folder):
         for item in items:
             options = "\n".join(f"{label} {text}" for label, text in item["option"].items())
             writer.writerow((item["question"], options, "A"))
-    lines = [f"{item['question']}\nA、{'　B、'.join(item['option'].values())}" for item in items]
-    (folder / "paper.txt").write_text("\n".join(["某年真题", *lines]), encoding="utf-8")
-    (folder / "README.md").write_text(STEM, encoding="utf-8")
-    (folder / ".hidden.txt").write_text(STEM, encoding="utf-8")
+    (folder / ".hidden.jsonl").write_text(json.dumps(STEM), encoding="utf-8")
     (folder / "figure.png").write_bytes(b"\x89PNG")
     return folder
 
@@ -60,7 +57,6 @@ def test_a_question_is_found_in_files_of_every_kind_with_its_line_and_span(leaks
         ("a", "copy", "cmb.json", 11),
         ("a", "copy", "cmexam.csv", 4),
         ("a", "copy", "lines.jsonl", 2),
-        ("a", "copy", "paper.txt", 4),
         ("a", "copy", "rows.parquet", 2),
     ]
     text = "\n".join((STEM, *OPTIONS))
@@ -71,9 +67,9 @@ def test_a_question_is_found_in_files_of_every_kind_with_its_line_and_span(leaks
     counted = found.facts["benchmarks"]["questions"]
     assert counted["copy"] == counted["overlap"] == {"train": 0, "validation": 0, "test": 1}
     files = list(BenchmarkFile.from_frame(found.tables["benchmarks"]))
-    assert {
-        (file.file, file.records, file.test_copies, file.overlaps) for file in files if file.file != "paper.txt"
-    } == {(name, 2, 1, 1) for name in ("cmb.json", "cmexam.csv", "lines.jsonl", "rows.parquet")}
+    assert {(file.file, file.records, file.test_copies, file.overlaps) for file in files} == {
+        (name, 2, 1, 1) for name in ("cmb.json", "cmexam.csv", "lines.jsonl", "rows.parquet")
+    }
     assert any("copies among them: 1 (1 of test)" in note for note in found.notes)
     list(Leak.from_frame(found.tables["leaks"]))
 
@@ -112,7 +108,7 @@ def test_the_share_tells_overlap_from_copy_and_the_span_is_the_longest_run(leaks
 def test_set_phrases_do_not_count(leaks, tmp_path):
     phrase = "在下列每小题给出的四个选项中请选出一个最符合题意的答案"
     exam = {f"q{number:02d}": ("train", f"{phrase}{chr(0x4E00 + 7 * number)}病", ()) for number in range(12)}
-    (tmp_path / "b.txt").write_text(phrase, encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text(json.dumps(phrase), encoding="utf-8")
     found = leaks(exam, benchmarks=tmp_path)
     assert listed(found) == []
     assert found.facts["benchmarks"]["set_phrases"] > 0
@@ -125,9 +121,10 @@ def test_short_questions_are_compared_whole_and_very_short_ones_not_at_all(leaks
         "part": ("test", "肝硬化的常见后果", ("乙",)),
         "two": ("test", "肝癌", ("丙",)),
     }
-    (tmp_path / "b.txt").write_text("肝硬化的常见病因 甲\n肝癌 丙\n肝硬化的常见", encoding="utf-8")
+    lines = ("肝硬化的常见病因 甲", "肝癌 丙", "肝硬化的常见")
+    (tmp_path / "b.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     found = leaks(exam, benchmarks=tmp_path)
-    assert listed(found) == [("nine", "copy", "b.txt", 1)]
+    assert listed(found) == [("nine", "copy", "b.jsonl", 1)]
     assert found.facts["benchmarks"]["too_short"] == 1
 
 
@@ -140,23 +137,23 @@ def test_a_folder_without_benchmarks_is_told(leaks, tmp_path):
 
 
 def test_one_file_can_be_named(leaks, tmp_path):
-    path = tmp_path / "b.txt"
-    path.write_text(STEM, encoding="utf-8")
-    assert listed(leaks({"a": ("test", STEM)}, benchmarks=path)) == [("a", "overlap", "b.txt", 1)]
+    path = tmp_path / "b.jsonl"
+    path.write_text(json.dumps(STEM), encoding="utf-8")
+    assert listed(leaks({"a": ("test", STEM)}, benchmarks=path)) == [("a", "overlap", "b.jsonl", 1)]
 
 
 def test_the_fingerprint_follows_what_the_benchmarks_say(tmp_path):
     from build_dataset.pipeline.leaks.params import LeaksParams
 
     (tmp_path / "one").mkdir()
-    file = tmp_path / "one" / "b.txt"
+    file = tmp_path / "one" / "b.jsonl"
     file.write_text("一")
     params = LeaksParams(benchmarks=tmp_path / "one")
     before = params.semantic()
     (tmp_path / "one").rename(tmp_path / "two")
     moved = LeaksParams(benchmarks=tmp_path / "two")
     assert moved.semantic() == before
-    (tmp_path / "two" / "b.txt").write_text("二")
+    (tmp_path / "two" / "b.jsonl").write_text("二")
     assert moved.semantic() != before
 
 
