@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from rapidfuzz import fuzz
 
-from build_dataset.pipeline.leaks.tokens import _across, _folded, near_pairs
+from build_dataset.pipeline.leaks.tokens import _folded, near_pairs
 
 STEM = "患者男，65岁，突发胸骨后压榨样疼痛2小时，伴大汗，含服硝酸甘油不缓解，最可能的诊断是"
 
@@ -120,13 +120,3 @@ def test_questions_are_near_from_nine_tenths_on(leaks, changed: int, found: str 
     assert [row[0] for row in pairs(result)] == ([found] if found else [])
     if found:
         assert result.tables["leaks"]["score"].to_list() == [round(1 - changed / 40, 4)]
-
-
-@pytest.mark.parametrize(("crowd", "met"), [(199, True), (210, False)])
-def test_a_run_that_many_questions_have_is_a_set_phrase(crowd: int, met: bool):
-    hashes = np.zeros(crowd, np.uint64)
-    splits = np.zeros(crowd, np.int8)
-    splits[-1] = 1
-    pairs = _across(hashes, np.arange(crowd), splits)
-    assert ([0, crowd - 1] in pairs.tolist()) is met
-    assert len(pairs) == min(crowd - 1, 199)
