@@ -87,12 +87,6 @@ class Edit(NamedTuple):
         old, new = map(pairwise, (self.old_place, self.new_place))
         return _PHRASES.isdisjoint(old) != _PHRASES.isdisjoint(new)
 
-    @property
-    def is_inside(self) -> bool:
-        """Return whether ideographs that are no particles stand on both sides: 上皮细(胞)增生, and not 泼尼松(龙)的."""
-        beside = {self.old_place[0], self.old_place[-1]}
-        return all("\u4e00" <= char <= "\u9fff" for char in beside) and beside.isdisjoint(FUNCTION)
-
 
 @dataclass(frozen=True, slots=True)
 class TextPair:
@@ -164,23 +158,10 @@ class TextPair:
             strange_count <= 1 + count * _STRAY for strange_count, count in counts
         )
 
-    def is_slip(self, edit: Edit, *, exchanged: bool = False) -> bool:
-        """Return whether one character was dropped (or ``exchanged``), and none that makes a term.
-
-        Where recognition was sure, one of the readings, and only one, is met nowhere else, and the character that was
-        dropped is the last or first of no term.
-        """
-        if max(len(edit.old), len(edit.new)) > 1:  # characters are misread, not words
-            return False
-        if edit.is_deliberate or not _MEANT.isdisjoint(edit.old + edit.new):
-            return False
-        if any(self.doubtful):  # a scan drops characters; it exchanges them only as `looks_misread` says
-            return not edit.old or not edit.new
-        if not self.vocabulary.is_evidence:
-            return False
-        if edit.old and edit.new:
-            return exchanged and self._is_misprint(edit)
-        return edit.is_inside and any(self._rare(edit, 0)) != any(self._rare(edit, 1))
+    def is_slip(self, edit: Edit) -> bool:
+        """Return whether a scan that recognition was unsure of dropped one character, and none that makes a term."""
+        dropped = len(edit.old + edit.new) == 1 and _MEANT.isdisjoint(edit.old + edit.new)
+        return any(self.doubtful) and dropped and not edit.is_deliberate
 
     def _is_strange(self, edit: Edit, side: int) -> bool:
         """Return whether no other text has a reading; a word of two characters (工会 for 卫生) is another term."""

@@ -20,10 +20,6 @@ _MISREAD = 0.25  # largest plausible share of misread characters
 _MISREAD_AGREED = 0.35  # the same where options and answers agree
 _ALL_ELSE_EQUAL = 0.9
 """Least similarity of stems, numbers, units, negations and sexes left out, for a twin to be named after these."""
-_LONG_STEM = 20
-"""Least length of a core in which one dropped character is a slip rather than another term: it leaves a
-bigram that nobody else writes (上皮细增生 for 上皮细胞增生)."""
-_PER_SLIP = 40  # characters of text for each further slip
 _TURNS_ON = re.compile("[0-9·%°A-Za-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
 _FIGURES = re.compile(FIGURES)
 
@@ -70,9 +66,9 @@ def compare_stems(
     changes = _weighty(content_edits(first.core, second.core), agreed=agreed)
     if not changes:
         return Relation("same", score, "stems differ in set phrases only", certain=bool(first.core))
-    if reason := _shown(first, second, changes, read, agreed=agreed):
+    if _shown(first, second, changes, read, agreed=agreed):
         certain = not any(read.doubtful) and all(read.looks_misread(edit) for edit in changes)
-        return Relation("same", score, reason, certain=certain)
+        return Relation("same", score, "stems differ as misreadings do", certain=certain)
     if score < params.related:
         return Relation("different", score)
     pair = ("".join(edit.old for edit in changes), "".join(edit.new for edit in changes))
@@ -80,26 +76,17 @@ def compare_stems(
     return Relation("term", score, changed or misreading.described(first.core, second.core))
 
 
-def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPair, *, agreed: bool) -> str:
-    """The reason when every change is a misreading or, with the same options and answer, a slip.
+def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPair, *, agreed: bool) -> bool:
+    """Return whether every change is a misreading or, with the same options and answer, a slip.
 
     Set phrases are misread too: the keys are compared before the cores.
     """
-    doubtful = any(read.doubtful)
-    if _few(first.key, second.key, agreed=agreed) and all(
-        edit.is_harmless or read.looks_misread(edit) or (doubtful and agreed and read.is_slip(edit))
-        for edit in framed_edits(first.key, second.key)
-    ):
-        return "stems differ as misreadings do"
-    if _few(first.core, second.core, agreed=agreed) and all(map(read.looks_misread, changes)):
-        return "stems differ as misreadings do"
-    if not agreed or not _few(first.core, second.core, agreed=True):
-        return ""
-    rest = [edit for edit in changes if not read.looks_misread(edit)]
-    shorter = min(len(first.core), len(second.core))
-    most = 1 + shorter // _PER_SLIP if shorter >= _LONG_STEM else 0
-    believed = (doubtful or len(rest) <= most) and all(map(read.is_slip, rest))
-    return "stems differ by a slip" if believed else ""
+    pairs = (first.key, second.key, content_edits(first.key, second.key)), (first.core, second.core, changes)
+    return any(
+        _few(text, other, agreed=agreed)
+        and all(read.looks_misread(edit) or (agreed and read.is_slip(edit)) for edit in differences)
+        for text, other, differences in pairs
+    )
 
 
 def _few(first: str, second: str, *, agreed: bool) -> bool:
@@ -151,8 +138,9 @@ def _letters(text: str) -> str:
 _OPTION_MISREAD = 0.5
 """Largest plausible share of misread characters: options are short, and the other options support this match."""
 _SHORT = 6  # below so many characters one other character makes another word of an option: 肺腺癌 / 肺腺瘤
-_VOUCHING = 3
-"""Number of equal options needed to match one left over on either side, and each one with another wording."""
+
+
+_VOUCHING = 3  # equal options needed to match one left over on either side
 
 
 @dataclass(frozen=True)
@@ -220,10 +208,8 @@ def _misread(read: TextPair, *, vouched: bool) -> bool:
     most = ceil(_OPTION_MISREAD * longer)  # one of one, one of two, two of three
     if Levenshtein.distance(read.first, read.second, score_cutoff=most) > most or not longer:
         return False
-    return all(
-        read.looks_misread(edit) or (vouched and read.is_slip(edit, exchanged=True))
-        for edit in content_edits(read.first, read.second)
-    )
+    differences = content_edits(read.first, read.second)
+    return all(read.looks_misread(edit) or (vouched and read.is_slip(edit)) for edit in differences)
 
 
 def _reworded(read: TextPair, least: float) -> bool:

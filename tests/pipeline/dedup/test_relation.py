@@ -7,7 +7,7 @@ import pytest
 from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import Compared
 from build_dataset.pipeline.dedup.params import DedupParams
-from build_dataset.pipeline.dedup.relation import Relation, compare_stems, match_options, relate, similarity
+from build_dataset.pipeline.dedup.relation import Relation, compare_stems, relate, similarity
 
 CHARACTERS = "".join(map(chr, range(0x5000, 0x5400)))
 """Characters of which none is a number, a particle or part of a phrase."""
@@ -64,14 +64,6 @@ def test_short_stems_are_twins_only_with_options_in_common(length: int, common: 
     first, second = (item(CHARACTERS[: length - 1] + end, " ".join(texts)) for end, texts in pairs)
     relation = relate(first, second, EMPTY, DedupParams(related=0.7))
     assert (relation.kind if relation else None) == ("term" if related else None)
-
-
-@pytest.mark.parametrize(("equal", "matched"), [(4, True), (1, False)])
-def test_many_equal_options_vouch_for_a_misprint_in_the_last(equal: int, matched: bool) -> None:
-    vocabulary, others = Vocabulary(enough=1), ["肝脏", "心脏", "脾脏", "肺叶"]
-    vocabulary.add(bigrams(["上皮细胞增生", *others] * 3))
-    first, second = (item(CHARACTERS[:9], " ".join([*others[:equal], last])) for last in ("上皮细胞增生", "上皮细增生"))
-    assert match_options(first, second, vocabulary, 0.95).complete is matched
 
 
 @pytest.mark.parametrize(("count", "same"), [(1, True), (10, False)])
