@@ -33,31 +33,16 @@ def parse_version(text: str) -> Version:
     return major, minor, patch
 
 
-def released(dataset: DatasetParams) -> dict[Version, Path]:
-    """The releases in the dataset's folder of releases, lowest version first."""
+def every_release(dataset: DatasetParams) -> list[Path]:
+    """Return the releases in the dataset's folder of releases, lowest version first; a ``UserError`` if one is none."""
     folders = dataset.releases.iterdir() if dataset.releases.is_dir() else ()
     releases = {parse_version(path.name): path for path in folders if path.is_dir() and is_version(path.name)}
-    return dict(sorted(releases.items()))
-
-
-def previous_release(dataset: DatasetParams) -> Path | None:
-    """Return the previous release: ``dataset.previous``, else the highest version in ``dataset.releases``."""
-    if dataset.previous is not None:
-        return _checked(dataset.previous, f"dataset.previous = {dataset.previous}")
-    folders = [*released(dataset).values()]
-    return _checked(folders[-1], str(folders[-1])) if folders else None
-
-
-def every_release(dataset: DatasetParams) -> list[Path]:
-    """Return the folders of all releases, the previous one last; a ``UserError`` where one is none."""
-    last = previous_release(dataset)
-    earlier = [_checked(folder, str(folder)) for folder in released(dataset).values() if folder != last]
-    return [*earlier, last] if last else earlier
+    return [_checked(releases[version]) for version in sorted(releases)]
 
 
 def release_files(folder: Path) -> dict[str, Path]:
     """The files of a release that decide what the next one will be, by name."""
-    names = [*(f"{split}.parquet" for split in SPLITS), "manifest.json", CHANGELOG]
+    names = [*(f"{split}.parquet" for split in SPLITS), CHANGELOG]
     return {name: folder / name for name in names if (folder / name).is_file()}
 
 
@@ -160,11 +145,7 @@ def _nearest(old: Mapping[str, str], new: Mapping[str, str]) -> list[tuple[str, 
     return [(one, other) for _, one, other in sorted(scored)]
 
 
-def _checked(folder: Path, named: str) -> Path:
-    missing = [f"{split}.parquet" for split in SPLITS if not (folder / f"{split}.parquet").is_file()]
-    if missing:
-        raise UserError(
-            f"{named}: no release there ({missing[0]} is missing); name the folder of an export, "
-            "with train.parquet, validation.parquet and test.parquet"
-        )
+def _checked(folder: Path) -> Path:
+    if missing := [f"{split}.parquet" for split in SPLITS if not (folder / f"{split}.parquet").is_file()]:
+        raise UserError(f"{folder}: no release there ({missing[0]} is missing): put the whole release back")
     return folder

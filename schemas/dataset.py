@@ -43,7 +43,6 @@ class DatasetParams(Params):
     loss_alarm: Share = non_semantic(
         0.2, "Share of a file's questions, rejected or waiting, from which a warning names the file"
     )
-    previous: Path | None = non_semantic(None, "The previous release (a folder), where it is not in releases")
 
 
 Acceptable = Literal[

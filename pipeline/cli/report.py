@@ -66,14 +66,14 @@ def print_stage(console: Console, report: Report, *, verbose: bool = False) -> N
 
 def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
     """Print doubts about sources, the splits, the places of the results and the files that lost most."""
-    from build_dataset.pipeline.releases import released
+    from build_dataset.pipeline.releases import every_release
     from build_dataset.schemas.questions import SPLITS
 
     print_doubts(config, console)
     made = {report.stage.name: report.manifest for report in reports}  # also of stages that were already done
     build = config.dataset.build
     if "export" in made and not _print_nothing_left(console, reports):
-        draft = "" if released(config.dataset) else word(" (a draft until `build-dataset release`)")
+        draft = "" if every_release(config.dataset) else word(" (a draft until `build-dataset release`)")
         columns = (word("split"), Column(word("questions"), justify="right"), word("file"))
         splits = Table(*columns, title=f"{config.dataset.name}: {word('splits')}{draft}", title_justify="left")
         for split in SPLITS:

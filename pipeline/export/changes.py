@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -25,10 +24,9 @@ class ReleaseComparison:
     """A release compared with the previous one."""
 
     version: str  # of this one
-    previous: str | None
-    """Version of the previous one, or its folder's name where it does not say; None before the first."""
+    previous: str | None  # Version of the previous one; None before the first.
     changes: Changes  # since then
-    suggested: str | None  # The lowest version that the changes allow; None where the previous one has no version.
+    suggested: str | None  # The lowest version that the changes allow; None for the first.
     history: str  # the previous release's changelog, from its newest entry on
 
     @property
@@ -59,13 +57,13 @@ def compare_with_previous(
     dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame, waiting: Collection[str] = ()
 ) -> ReleaseComparison:
     """Compare the rows of a release with the previous one, if there is one; ``waiting`` are questions for people."""
-    folder = releases.previous_release(dataset)
-    if folder is None:
+    folders = releases.every_release(dataset)
+    if not folders:
         return ReleaseComparison(dataset.version, None, Changes(Change.to_frame([])), None, "")
-    changes = compare_releases(releases.read_release(folder), splits, merges, waiting)
-    version = _version(folder)
-    suggested = version and ".".join(map(str, next_version(releases.parse_version(version), changes.level())))
-    return ReleaseComparison(dataset.version, version or folder.name, changes, suggested, _history(folder))
+    last = folders[-1]
+    changes = compare_releases(releases.read_release(last), splits, merges, waiting)
+    suggested = ".".join(map(str, next_version(releases.parse_version(last.name), changes.level())))
+    return ReleaseComparison(dataset.version, last.name, changes, suggested, _history(last))
 
 
 def next_version(version: releases.Version, level: Level) -> releases.Version:
@@ -76,15 +74,6 @@ def next_version(version: releases.Version, level: Level) -> releases.Version:
     if level == "minor" and major:
         return major, minor + 1, 0
     return major, minor, patch + 1
-
-
-def _version(folder: Path) -> str | None:
-    """Return the version that the release states, else that of its folder's name."""
-    versions = [folder.name]  # releases/1.2.0, where the manifest does not say
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        versions.insert(0, str(manifest["facts"]["release"]["version"]))
-    return next(filter(releases.is_version, versions), None)
 
 
 def _history(folder: Path) -> str:

@@ -96,7 +96,7 @@ def wide(monkeypatch, tmp_path):
     console = Console(file=stream, width=120, force_terminal=True, color_system="standard")
     raw = tmp_path / "raw"
     raw.mkdir()
-    places = {"build": tmp_path, "raw": raw, "releases": tmp_path / "none", "previous": None}
+    places = {"build": tmp_path, "raw": raw, "releases": tmp_path / "none"}
     dataset = SimpleNamespace(**places, loss_alarm=0.3, name="x")
 
     def lose(found, notices=0):

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import polars as pl
@@ -259,14 +258,3 @@ def test_new_columns_alone_are_a_change_too():
     assert "a **minor** release" in told
     assert "New columns: `explanation`." in told
     assert "no changes" not in told
-
-
-def test_a_release_of_others_without_a_version_is_compared_all_the_same(export, publish, tables, tmp_path):
-    folder = release(export, publish, tables, tmp_path, "1.0.0")
-    elsewhere = folder.rename(tmp_path / "downloaded")
-    (elsewhere / "manifest.json").unlink()
-    (elsewhere / "CHANGELOG.md").write_bytes(b"\xff no changelog of ours")
-    facts = export(tables, {"version": "0.1.0", "previous": elsewhere}).facts["release"]
-    assert (facts["previous"], facts["suggested"], facts["level"]) == ("downloaded", None, "patch")
-    (elsewhere / "manifest.json").write_text(json.dumps({"facts": {"release": {"version": "../x"}}}))
-    assert export(tables, {"previous": elsewhere}).facts["release"]["suggested"] is None

@@ -210,8 +210,8 @@ def test_releases_inside_the_raw_folder_are_no_papers(project):
     assert raw_files(dataset)["document"].to_list() == ["paper.pdf"]
 
 
-def test_a_release_is_known_by_its_splits_its_manifest_and_its_changelog(tmp_path):
-    names = {"train.parquet", "validation.parquet", "test.parquet", "manifest.json", "CHANGELOG.md"}
+def test_a_release_is_known_by_its_splits_and_its_changelog(tmp_path):
+    names = {"train.parquet", "validation.parquet", "test.parquet", "CHANGELOG.md"}
     for name in (*names, "README.md"):
         (tmp_path / name).write_bytes(b"")
     assert release_files(tmp_path) == {name: tmp_path / name for name in names}

@@ -3,7 +3,7 @@ import random
 import polars as pl
 import pytest
 
-from build_dataset.pipeline.releases import every_release, previous_release, released
+from build_dataset.pipeline.releases import every_release
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 
@@ -109,17 +109,11 @@ def test_what_is_no_release_is_told_in_one_line(tables, split, release, tmp_path
     assert "\n" not in str(caught.value)
 
 
-def test_the_previous_release_is_the_highest_version_unless_another_is_named(tables, release, tmp_path):
+def test_releases_stand_in_the_order_of_their_versions(tables, release, tmp_path):
     questions = tables(many())["questions"]
     for version in ("0.9.0", "0.10.0", "0.2.0"):
         release(tmp_path, version, questions, {})
     (tmp_path / "notes").mkdir()
     (tmp_path / "9.9.9").write_text("a file")
-    dataset = DatasetParams(name="d", releases=tmp_path)
-    assert [path.name for path in released(dataset).values()] == ["0.2.0", "0.9.0", "0.10.0"]
-    assert previous_release(dataset) == tmp_path / "0.10.0"
-    named = dataset.model_copy(update={"previous": tmp_path / "0.9.0"})
-    assert previous_release(named) == tmp_path / "0.9.0"
-    assert [path.name for path in every_release(named)] == ["0.2.0", "0.10.0", "0.9.0"]
-    with pytest.raises(UserError, match=r"dataset\.previous"):
-        previous_release(dataset.model_copy(update={"previous": tmp_path / "notes"}))
+    found = every_release(DatasetParams(name="d", releases=tmp_path))
+    assert [path.name for path in found] == ["0.2.0", "0.9.0", "0.10.0"]
