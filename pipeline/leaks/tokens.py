@@ -8,6 +8,7 @@ Questions in different splits are compared in full, stems and options, by a meas
 deduplication uses, so that neither vouches for itself.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,19 +19,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from build_dataset.pipeline.dedup.grams import Banding, candidate_pairs, code_points, similarities
+from build_dataset.pipeline.dedup.grams import Banding, candidate_pairs, similarities
 from build_dataset.pipeline.dedup.keys import folded_case, symbols_kept
 
-_KNOWN = 0x40000  # code points below are letters of some script; those above separate tokens
-_GAP, _IDEOGRAPH, _WORD = range(3)
-_BASE = 0x9E3779B97F4A7C15
-"""Of the polynomial, modulo 2**64, that hashes the letters of a token and the tokens of a run."""
-_IDEOGRAPHS = (
-    (0x2E80, 0x2FDF), (0x3005, 0x3007), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0xAC00, 0xD7A3), (0xF900, 0xFAFF),
-    (0x20000, 0x3FFFF),
-)  # fmt: skip
-
-_WIDE = {code + 0xFEE0: code for code in range(0x21, 0x7F)}  # Ａ → A
+_BASE = 0x9E3779B97F4A7C15  # of the polynomial, modulo 2**64, that hashes the tokens of a run
+_IDEOGRAPHS = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+_TOKEN = re.compile(rf"(?![A-Za-z](?![^\W_{_IDEOGRAPHS}]))(?:[^\W_{_IDEOGRAPHS}]+|(?=\w)[{_IDEOGRAPHS}])")
+"""A word or a number, 140mmHg; or an ideograph. A single Latin letter is none: it labels an option."""
 
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -57,26 +52,13 @@ class Windows(NamedTuple):
 
 def tokenise(texts: Sequence[str]) -> Tokens:
     """Return the tokens of each text: no punctuation, no spaces, no single Latin letters, which label options."""
-    points, text_of = code_points([symbols_kept(text.translate(_WIDE)) for text in texts])
-    begins = np.searchsorted(text_of, np.arange(len(texts)))
-    folds, kinds = _tables()
-    points = np.where(points < _KNOWN, points, 0)  # beyond are private use and tags
-    folded, kind = folds[points], kinds[points]
-    same = np.zeros(len(points) + 1, bool)  # whether a character goes on with the word before it
-    same[1:-1] = (kind[1:] == _WORD) & (kind[:-1] == _WORD) & (text_of[1:] == text_of[:-1])
-    some = kind != _GAP
-    begins_word, places = some & ~same[:-1], np.arange(len(points))
-    within = places - np.maximum.accumulate(np.where(begins_word, places, 0))
-    first, after = np.flatnonzero(begins_word), np.flatnonzero(some & ~same[1:]) + 1
-    # "A" of "A. 肝"
-    letters = (after - first == 1) & (folded[first] | 32 >= ord("a")) & (folded[first] | 32 <= ord("z"))
-    first, after = first[~letters], after[~letters]
-    rows = text_of[first]
-    parts = (folded + np.uint64(1)) * np.uint64(_BASE) ** within.astype(np.uint64)
-    spans = np.stack((first, after), axis=1).ravel()
-    hashes = _mixed(np.add.reduceat(np.append(parts, np.uint64(0)), spans)[::2])
-    counts = np.bincount(rows, minlength=len(texts)).astype(np.int64)
-    return Tokens(hashes, first - begins[rows], after - begins[rows], rows, counts)
+    folded = (symbols_kept(text.translate(_folds())) for text in texts)
+    found = [[(token[0], token.start(), token.end()) for token in _TOKEN.finditer(text)] for text in folded]
+    counts = np.fromiter(map(len, found), np.int64, len(found))
+    spans = np.array([span[1:] for row in found for span in row], np.int64).reshape(-1, 2)
+    words = pl.Series([span[0] for row in found for span in row], dtype=pl.String)
+    hashes: Hashes = words.hash(seed=0).to_numpy().astype(np.uint64)
+    return Tokens(hashes, spans[:, 0], spans[:, 1], np.repeat(np.arange(len(texts)), counts), counts)
 
 
 def windows(tokens: Tokens, size: int) -> Windows:
@@ -105,21 +87,10 @@ def _mixed(hashes: Hashes) -> Hashes:
 
 
 @cache
-def _tables() -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-    """By code point: what it is folded to (NFKC where that is one character), and its kind."""
-    folds = np.arange(_KNOWN, dtype=np.uint32)
-    kinds = np.zeros(_KNOWN, np.uint8)
-    for code in range(_KNOWN):
-        char = unicodedata.normalize("NFKC", chr(code))
-        char = char if len(char) == 1 else chr(code)  # ㎎ would be two
-        folds[code] = ord(char)
-        if unicodedata.category(char)[0] in "LN":
-            kinds[code] = _WORD
-    codes = np.arange(_KNOWN, dtype=np.uint32)
-    for low, high in _IDEOGRAPHS:  # half-width kana and the like are folded into them
-        inside = ((codes >= low) & (codes <= high)) | ((folds >= low) & (folds <= high))
-        kinds[inside & (kinds == _WORD)] = _IDEOGRAPH
-    return folds, kinds
+def _folds() -> dict[int, str]:
+    """What characters are folded to, by code point: NFKC where that is one character (Ａ, ｶ); ㎎ would be two."""
+    folded = ((code, unicodedata.normalize("NFKC", chr(code))) for code in range(0x30000))
+    return {code: char for code, char in folded if len(char) == 1 and char != chr(code)}
 
 
 _BANDS = Banding(bands=40, rows=3)
