@@ -19,7 +19,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import Indel
 from scipy.cluster.hierarchy import DisjointSet
 
-from build_dataset.pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs, similarities
+from build_dataset.pipeline.dedup.grams import Banding, Vocabulary, candidate_pairs, similarities
 from build_dataset.pipeline.dedup.keys import CLASSES, FIGURES, OPTION_BREAK, comparison_key, in_letters
 
 WHOLE = Banding(bands=30, rows=4)
@@ -74,15 +74,12 @@ def find_candidates(keys: pl.DataFrame, seed: int, related: float) -> Candidates
 
 def vocabulary_of(questions: pl.DataFrame, keys: pl.DataFrame) -> Vocabulary:
     """The vocabulary of stems, options and explanations, each copy that says the same counted once."""
-    vocabulary = Vocabulary()
     first = keys["exact"].is_first_distinct()
     texts = keys.select("key", "option_keys").with_columns(questions["explanation"].fill_null("")).filter(first)
     keyed = methodcaller("with_columns", comparison_key(pl.col("explanation")))
     with ThreadPoolExecutor() as pool:  # polars reads one column on one core
-        for explained in pool.map(keyed, texts.iter_slices(_CHUNK)):
-            for framing in framed(explained, "key", OPTIONS, "explanation"):
-                vocabulary.add(bigrams(framing))
-    return vocabulary
+        explained = pool.map(keyed, texts.iter_slices(_CHUNK))
+        return Vocabulary(some for part in explained for some in framed(part, "key", OPTIONS, "explanation"))
 
 
 def framed(keys: pl.DataFrame, *parts: str | pl.Expr) -> Iterator[list[str]]:

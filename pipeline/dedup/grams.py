@@ -7,6 +7,7 @@ whatever else is in the collection.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,14 +18,10 @@ from rapidfuzz import fuzz, process
 
 _SHIFT = np.uint64(21)
 """A code point has 21 bits, so two of them are a number of 42: no hashing, no collisions."""
-_CODE_POINTS = 0x110000
-_WORD = 0xFFFFFFFFFFFFFFFF
+_BEYOND = 1 << 42  # no bigram: the last code of a vocabulary
+_COUNTED = {"code": pl.UInt64, "count": pl.Int64}
 
-_SLOT_BITS = 24
-"""Twice 16.8 million slots of four bytes: 280,000 questions have three million bigrams, so that one in forty has both
-of its slots taken."""
-_SPREADS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
-"""Odd multipliers (Knuth's multiplicative hashing): the golden ratio of 2**64 and a prime of xxHash."""
+Texts = Iterable[Sequence[str]]  # texts, slice by slice
 
 
 @dataclass(frozen=True)
@@ -36,15 +33,10 @@ class Grams:
     texts: int  # how many texts there are
 
 
-def code_points(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return the code points of all texts, one text after the other, and the text that each stands in."""
-    points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    return points, np.repeat(np.arange(len(texts)), np.fromiter(map(len, texts), np.int64, len(texts)))
-
-
 def bigrams(texts: Sequence[str]) -> Grams:
     """The bigrams of each text; a text of one character has none."""
-    points, rows = code_points(texts)
+    points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    rows = np.repeat(np.arange(len(texts)), np.fromiter(map(len, texts), np.int64, len(texts)))
     inside = rows[:-1] == rows[1:]  # no bigram goes from one text into the next
     codes = (points[:-1].astype(np.uint64) << _SHIFT) | points[1:]
     return Grams(codes[inside], rows[:-1][inside], len(texts))
@@ -58,91 +50,52 @@ class Vocabulary:
     collection is large enough for words to be met again.
     """
 
-    def __init__(self, enough: int = 1000) -> None:
-        """Start empty; fewer than ``enough`` texts are no evidence."""
-        self._counts = [np.zeros(1 << _SLOT_BITS, np.uint32) for _ in _SPREADS]
-        self._characters = np.zeros(_CODE_POINTS, np.uint32)
-        self._enough = enough
-        self._texts = 0
-        self._total = 0
-        # Views give Python's own integers, several times faster than numpy's scalars.
-        self._first, self._second = (memoryview(sketch.data) for sketch in self._counts)
-        self._points = memoryview(self._characters.data)
-
-    def add(self, grams: Grams) -> None:
-        """Count the bigrams of further texts."""
-        for sketch, spread in zip(self._counts, _SPREADS, strict=True):
-            np.add.at(sketch, _slots(grams.codes, spread), np.uint32(1))
-        characters, counts = np.unique(grams.codes >> _SHIFT, return_counts=True)
-        self._characters[characters] += counts.astype(np.uint32)
-        self._texts += grams.texts
-        self._total += len(grams.codes)
-
-    @property
-    def is_evidence(self) -> bool:
-        """Return whether there are enough texts."""
-        return self._texts >= self._enough
+    def __init__(self, slices: Texts = (), enough: int = 1000) -> None:
+        """Count the bigrams of texts; fewer than ``enough`` texts are no evidence."""
+        parts, texts = [pl.DataFrame({"code": [_BEYOND], "count": [0]}, _COUNTED)], 0
+        for some in slices:
+            codes, counts = np.unique(bigrams(some).codes, return_counts=True)
+            parts.append(pl.DataFrame({"code": codes, "count": counts}, _COUNTED))
+            texts += len(some)
+        counted = pl.concat(parts).group_by("code").agg(pl.col("count").sum()).sort("code")
+        first = counted.group_by(pl.col("code") // (1 << 21)).agg(pl.col("count").sum())
+        self._codes, self._counts = counted["code"].to_numpy(), counted["count"].to_numpy()
+        self._characters: dict[int, int] = dict(first.iter_rows())  # how often each begins a bigram
+        self._total, self.is_evidence = int(self._counts.sum()), texts >= enough
 
     def count(self, first: str, second: str) -> int:
         """Return how often the bigram was met."""
-        code = ord(first) << 21 | ord(second)
-        first_slot, second_slot = ((code * spread & _WORD) >> (64 - _SLOT_BITS) for spread in _SPREADS)
-        return int(min(self._first[first_slot], self._second[second_slot]))
+        code = np.uint64(ord(first) << 21 | ord(second))
+        place = self._codes.searchsorted(code)
+        return int(self._counts[place]) if self._codes[place] == code else 0
 
     def by_chance(self, first: str, second: str) -> bool:
         """Return whether the bigram is met no more often than its characters would meet at random."""
-        expected = self._points[ord(first)] * self._points[ord(second)]  # times the number of bigrams
+        expected = self._characters.get(ord(first), 0) * self._characters.get(ord(second), 0)  # times all bigrams
         return self.count(first, second) * self._total <= expected
 
-    def of(self, texts: Sequence[str]) -> "Excerpt":
+    def of(self, texts: Sequence[str]) -> "Vocabulary":
         """Return the counts of the bigrams of some texts alone, to be sent to another process."""
-        codes = np.unique(bigrams(texts).codes)
-        counts = np.minimum(
-            *(sketch[_slots(codes, spread)] for sketch, spread in zip(self._counts, _SPREADS, strict=True))
-        )
-        points = np.unique(code_points(texts)[0])
-        characters = dict(zip(points.tolist(), self._characters[points].tolist(), strict=True))
-        return Excerpt(
-            self.is_evidence, self._total, dict(zip(codes.tolist(), counts.tolist(), strict=True)), characters
-        )
+        part = copy(self)
+        part._codes = np.append(np.unique(bigrams(texts).codes), np.uint64(_BEYOND))
+        part._counts = self._counts_of(part._codes)
+        part._characters = {ord(char): self._characters.get(ord(char), 0) for char in set("".join(texts))}
+        return part
 
     def rarities(self, grams: Grams) -> NDArray[np.int64]:
         """Return how many bigrams of each text are met nowhere else: (texts,), the fewer, the cleaner it was read.
 
         All are zero where there are too few texts for that to be evidence.
         """
-        if not self.is_evidence:
-            return np.zeros(grams.texts, np.int64)
-        rare = np.zeros(len(grams.codes), bool)
-        for sketch, spread in zip(self._counts, _SPREADS, strict=True):
-            rare |= sketch[_slots(grams.codes, spread)] <= 1  # its own text counts it once
+        rare = (self._counts_of(grams.codes) <= 1) & self.is_evidence  # its own text counts it once
         return np.bincount(grams.rows[rare], minlength=grams.texts)
 
-
-@dataclass(frozen=True)
-class Excerpt:
-    """The counts of a vocabulary for the bigrams of some texts."""
-
-    is_evidence: bool
-    total: int
-    counts: dict[int, int]
-    characters: dict[int, int]
-
-    def count(self, first: str, second: str) -> int:
-        """See ``Vocabulary.count``."""
-        return self.counts[ord(first) << 21 | ord(second)]
-
-    def by_chance(self, first: str, second: str) -> bool:
-        """See ``Vocabulary.by_chance``."""
-        expected = self.characters[ord(first)] * self.characters[ord(second)]
-        return self.count(first, second) * self.total <= expected
+    def _counts_of(self, codes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        places = self._codes.searchsorted(codes)
+        counts: NDArray[np.int64] = np.where(self._codes[places] == codes, self._counts[places], 0)
+        return counts
 
 
-def _slots(codes: NDArray[np.uint64], spread: int) -> NDArray[np.int64]:
-    return ((codes * np.uint64(spread)) >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)
-
-
-Texts = Iterable[Sequence[str]]  # texts, slice by slice
 _TEXTS = 500  # texts hashed at a time: 65,000 bigrams take 256 KiB, which stay in the second-level cache
 _PAIRS = 20_000  # pairs of texts compared at a time: bounds the memory for texts
 _WINDOW = 24

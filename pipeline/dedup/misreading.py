@@ -20,7 +20,7 @@ from PIL import Image, ImageDraw, ImageFont
 from rapidfuzz.distance import Levenshtein
 from scipy.ndimage import gaussian_filter
 
-from build_dataset.pipeline.dedup.grams import Excerpt, Vocabulary
+from build_dataset.pipeline.dedup.grams import Vocabulary
 from build_dataset.pipeline.dedup.keys import ASKED, CLASSES, FILLER, FUNCTION, MODIFIERS, OPPOSITES, SUFFIXES
 from build_dataset.pipeline.ocr.language.counts import Language, codes_of
 
@@ -94,7 +94,7 @@ class TextPair:
 
     first: str  # a comparison key
     second: str  # the other
-    vocabulary: Vocabulary | Excerpt  # of the collection
+    vocabulary: Vocabulary  # of the collection
     doubtful: tuple[bool, bool] = (False, False)
     """True where recognition was unsure of the first, and of the second."""
     agreed: bool = False  # whether all options and the answers are the same

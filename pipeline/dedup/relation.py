@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 
 from build_dataset.pipeline.dedup import misreading
 from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
-from build_dataset.pipeline.dedup.grams import Excerpt, Vocabulary
+from build_dataset.pipeline.dedup.grams import Vocabulary
 from build_dataset.pipeline.dedup.keys import ASKED, FIGURES, LIGHT, Compared, difference, in_letters, meaning
 from build_dataset.pipeline.dedup.misreading import Edit, TextPair, content_edits, described, edits, framed_edits
 from build_dataset.pipeline.dedup.params import DedupParams
@@ -48,7 +48,7 @@ class Relation:
 
 
 def compare_stems(
-    first: Compared, second: Compared, vocabulary: Vocabulary | Excerpt, params: DedupParams, *, agreed: bool = False
+    first: Compared, second: Compared, vocabulary: Vocabulary, params: DedupParams, *, agreed: bool = False
 ) -> Relation:
     """Compare two stems, each with its shared stem before it; more is misread where all else is ``agreed``."""
     if first.key == second.key:
@@ -156,7 +156,7 @@ class Matching:
     """The first question's letters of those that are alike, but in another wording."""
 
 
-def match_options(first: Compared, second: Compared, vocabulary: Vocabulary | Excerpt, least: float) -> Matching:
+def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, least: float) -> Matching:
     """Match equal options, then those that look like two readings of one, then those in two wordings."""
     if first.options == second.options:
         return Matching(dict(zip(first.labels, second.labels, strict=True)), True, 1.0, True)
@@ -230,7 +230,7 @@ _OPTIONS_READ = 0.7  # the same where the stems or the answers are equal
 _OPTIONS_ALIKE = 0.4  # share of common options that relates twins with short stems
 
 
-def relate(first: Compared, second: Compared, vocabulary: Vocabulary | Excerpt, params: DedupParams) -> Relation | None:
+def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: DedupParams) -> Relation | None:
     """The relation of ``first`` to ``second``, or None when there is none worth recording."""
     if first.group is not None and first.group == second.group and first.key != second.key:
         return None  # members of a group ask different things of one case or one list of options

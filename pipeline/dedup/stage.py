@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import DisjointSet
 
 from build_dataset.pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, find_candidates, framed, vocabulary_of
-from build_dataset.pipeline.dedup.grams import Excerpt, Vocabulary, bigrams
+from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import OPTION_BREAK, Compared, comparable_items, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
 from build_dataset.pipeline.dedup.relation import CONFLICT, MERGED, Relation, keys_contradict, relate, translate_keys
@@ -150,7 +150,7 @@ class _Task(NamedTuple):
 
     pairs: list[tuple[int, int]]
     items: dict[int, Compared]
-    vocabulary: Excerpt
+    vocabulary: Vocabulary
     params: DedupParams
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from build_dataset.pipeline.dedup.candidates import HOPELESS, Bounds
-from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
+from build_dataset.pipeline.dedup.grams import Vocabulary
 from build_dataset.pipeline.dedup.keys import Compared, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
 from build_dataset.pipeline.dedup.relation import relate
@@ -81,8 +81,7 @@ def test_cores_less_alike_than_the_bound_are_not_related(
     keys = keys_of(*stems)
     bounds, score = Bounds(keys), fuzz.ratio(*keys["core"])
     least = bounds.least(PAIR, related)
-    vocabulary = Vocabulary(enough=1)
-    vocabulary.add(bigrams([f"\x1f{text}\x1f" for text in keys["key"]]))
+    vocabulary = Vocabulary([[f"\x1f{text}\x1f" for text in keys["key"]]], enough=1)
     if HOPELESS <= score < least[0]:
         assert relate(*compared(keys, doubtful=doubtful), vocabulary, DedupParams(related=related)) is None
 
@@ -112,8 +111,7 @@ def test_stems_in_letters_need_more_than_letters_in_common(stem: str, other: str
 
 
 def test_a_part_of_a_vocabulary_says_the_same_of_its_texts() -> None:
-    vocabulary = Vocabulary(enough=2)
-    vocabulary.add(bigrams(["\x1f慢性胃炎\x1f", "\x1f急性胃炎的治疗\x1f", "\x1fNa+ 内流\x1f"]))
+    vocabulary = Vocabulary([["\x1f慢性胃炎\x1f", "\x1f急性胃炎的治疗\x1f", "\x1fNa+ 内流\x1f"]], enough=2)
     texts = ["\x1f慢性胃炎\x1f", "\x1f胃癌\x1f"]
     part = vocabulary.of(texts)
     assert part.is_evidence

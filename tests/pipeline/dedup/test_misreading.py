@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
+from build_dataset.pipeline.dedup.grams import Vocabulary
 from build_dataset.pipeline.dedup.misreading import (
     TextPair,
     content_edits,
@@ -21,11 +21,13 @@ WORDS = (
 )
 
 
+def vocabulary_with(*more: str) -> Vocabulary:
+    return Vocabulary([[word for line in WORDS for word in line.split()], more], enough=4)
+
+
 @pytest.fixture
 def vocabulary() -> Vocabulary:
-    made = Vocabulary(enough=4)
-    made.add(bigrams([word for line in WORDS for word in line.split()]))
-    return made
+    return vocabulary_with()
 
 
 def misread(vocabulary, first: str, second: str, **known) -> bool:
@@ -66,10 +68,8 @@ def test_what_was_read_surely_is_not_what_was_misread(vocabulary) -> None:
 @pytest.fixture
 def collection() -> Vocabulary:
     """A collection that knows 治疗, 血瘀证 and 血淤证 well."""
-    made = Vocabulary(enough=4)
     texts = ["胃炎的治疗方法", "气滞血瘀证的治法", "口服降压药物治疗", "高血压患者"] * 30 + ["血疲证的治法", "寒湿证"]
-    made.add(bigrams([f"\x1f{text}\x1f" for text in texts + ["治愈的标准"] * 9]))
-    return made
+    return Vocabulary([[f"\x1f{text}\x1f" for text in texts + ["治愈的标准"] * 9]], enough=4)
 
 
 @pytest.mark.parametrize(
@@ -99,16 +99,16 @@ def test_equal_options_and_answers_vouch_for_misprints_and_for_no_other_word(
     ],
 )
 def test_a_word_that_looks_like_another_is_a_misprint_only_where_one_of_them_is_known(
-    vocabulary, known: str, misread_as_other: bool
+    known: str, misread_as_other: bool
 ) -> None:
-    vocabulary.add(bigrams(known.split() * 3))
+    vocabulary = vocabulary_with(*known.split() * 3)
     first, second = "该患者腹部外伤", "该患者腰部外伤"
     assert look_alike("腹", "腰")
     assert misread(vocabulary, first, second, agreed=True) is misread_as_other
 
 
-def test_a_place_that_stands_in_the_core_alone_shows_no_misprint(vocabulary) -> None:
-    vocabulary.add(bigrams(["患者腰部外伤"] * 3))
+def test_a_place_that_stands_in_the_core_alone_shows_no_misprint() -> None:
+    vocabulary = vocabulary_with(*["患者腰部外伤"] * 3)
     pair = TextPair("胃炎", "患者腰部外伤", vocabulary, agreed=True)  # 腹部 does not stand in the first key
     (edit,) = content_edits("患者腹部外伤", "患者腰部外伤")
     assert not pair.looks_misread(edit)
@@ -160,16 +160,13 @@ def test_a_vocabulary_counts_what_it_was_given(vocabulary) -> None:
 @pytest.mark.parametrize(("known", "strays"), [(2, False), (40, True)])
 def test_a_frequent_word_can_have_one_misprint(known: int, strays: bool) -> None:
     for misprints, expected in ((1, strays), (5, False)):
-        made = Vocabulary(enough=4)
-        made.add(bigrams(["治疗"] * known + ["治辽"] * misprints))
+        made = Vocabulary([["治疗"] * known + ["治辽"] * misprints], enough=4)
         assert misread(made, "治疗", "治辽", agreed=True) is expected
 
 
 @pytest.mark.parametrize(("texts", "evidence"), [(10, False), (2000, True)])
 def test_many_texts_are_evidence_and_few_are_none(texts: int, evidence: bool) -> None:
-    made = Vocabulary()
-    made.add(bigrams(["胃炎"] * texts))
-    assert made.is_evidence is evidence
+    assert Vocabulary([["胃炎"] * texts]).is_evidence is evidence
 
 
 def test_differences_are_told_with_what_stands_beside_them() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
+from build_dataset.pipeline.dedup.grams import Vocabulary
 from build_dataset.pipeline.dedup.keys import Compared
 from build_dataset.pipeline.dedup.params import DedupParams
 from build_dataset.pipeline.dedup.relation import Relation, compare_stems, relate, similarity
@@ -70,8 +70,7 @@ def test_short_stems_are_twins_only_with_options_in_common(length: int, common: 
 def test_misreadings_are_few(count: int, same: bool) -> None:
     """Every other character is one that nobody writes there."""
     text = CHARACTERS[:20]
-    vocabulary = Vocabulary(enough=1)
-    vocabulary.add(bigrams([text] * 3))
+    vocabulary = Vocabulary([[text] * 3], enough=1)
     misread = "".join("工" if at % 2 and at < 2 * count else char for at, char in enumerate(text))
     relation = compare_stems(item(text), item(misread, doubtful=True), vocabulary, DedupParams())
     assert (relation.kind == "same") is same

@@ -20,9 +20,7 @@ CORPUS = [term for line in TERMS for term in line.split()] * 3
 
 @pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
-    made = Vocabulary(enough=10)
-    made.add(bigrams([f"\x1f{text}\x1f" for text in CORPUS]))
-    return made
+    return Vocabulary([[f"\x1f{text}\x1f" for text in CORPUS]], enough=10)
 
 
 def item(key: str, options: str = "出生前 出生后 半岁", answer: str | None = "A") -> Compared:
@@ -60,18 +58,16 @@ def test_answers_agree_when_one_is_right_by_both() -> None:
 
 
 def test_what_is_met_no_more_often_than_by_chance_is_no_word() -> None:
-    vocabulary = Vocabulary(enough=1)
     texts = ["的甲"] * 50 + ["乙是"] * 50 + ["甲是"] * 2 + ["胃炎"] * 2
-    vocabulary.add(bigrams([f"\x1f{text}\x1f" for text in texts]))
+    vocabulary = Vocabulary([[f"\x1f{text}\x1f" for text in texts]], enough=1)
     assert vocabulary.by_chance("甲", "是")
     assert not vocabulary.by_chance("胃", "炎")
     assert not vocabulary.by_chance("的", "甲")
 
 
 def test_texts_with_what_is_met_nowhere_else_are_the_worse_copies() -> None:
-    vocabulary = Vocabulary(enough=1)
     texts = ["慢性胃炎", "慢性胃炎", "慢性胄炎"]
-    vocabulary.add(bigrams(texts))
+    vocabulary = Vocabulary([texts], enough=1)
     assert vocabulary.rarities(bigrams(texts)).tolist() == [0, 0, 2]
     assert Vocabulary().rarities(bigrams(texts)).tolist() == [0, 0, 0]
 
