@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple, cast
-from unicodedata import category
 
 import numpy as np
 import pymupdf
@@ -64,17 +63,11 @@ class Edit(NamedTuple):
     @property
     def is_deliberate(self) -> bool:
         """Return whether it exchanges, adds or drops decisive words (numbers, negations), as another question does."""
-        if opposite_pair(self.old, self.new) or self._exchanges_signs:
+        if opposite_pair(self.old, self.new):
             return True
         if not self.old or not self.new:
             return not _DROPPED.isdisjoint(self.old + self.new)
         return bool(_classes(self.old) & _classes(self.new))
-
-    @property
-    def _exchanges_signs(self) -> bool:
-        """Return whether a sign is added, dropped or exchanged; 1：2 read as 1梦2 is misread."""
-        kinds = {category(char) for char in self.old + self.new}
-        return "Lo" not in kinds and any(kind[0] in "SMP" for kind in kinds)
 
     @property
     def is_telling(self) -> bool:
