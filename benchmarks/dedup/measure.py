@@ -23,7 +23,7 @@ from benchmarks.dedup.generate import COPIES, TWINS, Made, generate, read_questi
 from benchmarks.dedup.styles import HELD_OUT_COPIES, HELD_OUT_TWINS
 from build_dataset.pipeline.dedup.params import DedupParams
 from build_dataset.pipeline.dedup.stage import run
-from build_dataset.pipeline.runtime.runner import relaxed_gc
+from build_dataset.pipeline.runtime.executor import relax_gc
 from build_dataset.pipeline.stage import Result
 from build_dataset.schemas.questions import Question
 
@@ -57,8 +57,8 @@ class InProcess:
 
 def deduplicated(questions: pl.DataFrame, **params: Any) -> Result:
     """The stage's result for a ``Question`` table, run as the runner does."""
-    with relaxed_gc():
-        return run({"questions": questions}, DedupParams(**params), InProcess())
+    relax_gc()
+    return run({"questions": questions}, DedupParams(**params), InProcess())
 
 
 def main() -> None:

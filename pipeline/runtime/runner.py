@@ -1,11 +1,10 @@
 """Runs stages: skips finished ones, checks that counts add up, publishes results and reports on them."""
 
-import gc
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -18,7 +17,7 @@ from rich.console import Console
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.runtime import publish
-from build_dataset.pipeline.runtime.executor import ALLOCATIONS
+from build_dataset.pipeline.runtime.executor import relax_gc
 from build_dataset.pipeline.runtime.fingerprint import fingerprint
 from build_dataset.pipeline.runtime.ray_executor import executor
 from build_dataset.pipeline.runtime.sources import Inputs, upstream_stages
@@ -129,8 +128,8 @@ class Runner:
         outcome = "failed"  # until it is known better; Ctrl-C too
         try:
             params = self.config.params(stage.name)
-            with relaxed_gc():
-                result = stage.function()(self.tables(stage), params, context)
+            relax_gc()
+            result = stage.function()(self.tables(stage), params, context)
             _check(stage, result)
             manifest = self._publish(stage, result, mark, hashes)
             outcome = "done" if result.complete else "incomplete"
@@ -195,17 +194,6 @@ class Runner:
         if stage.uses_labels and label_set() is not cmexam():  # a built-in set is code
             params = {**params, "labels": label_set().digest}
         return fingerprint(stage.target, params, hashes, self.config.dataset.seed)
-
-
-@contextmanager
-def relaxed_gc() -> Iterator[None]:
-    """Run the garbage collector less often while the block runs."""
-    before = gc.get_threshold()
-    gc.set_threshold(ALLOCATIONS, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _check(stage: Stage, result: Result) -> None:

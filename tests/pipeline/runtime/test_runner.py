@@ -1,4 +1,3 @@
-import gc
 import json
 import platform
 from dataclasses import replace
@@ -9,7 +8,7 @@ import pytest
 
 from build_dataset.pipeline.catalogue import STAGES as ALL_STAGES
 from build_dataset.pipeline.runtime import runner as module
-from build_dataset.pipeline.runtime.runner import LostItemsError, relaxed_gc
+from build_dataset.pipeline.runtime.runner import LostItemsError
 from build_dataset.pipeline.stage import Counts, Result
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Rejection, ReviewItem
@@ -179,13 +178,6 @@ def test_due_are_the_first_stage_that_is_not_done_and_all_after_it(runner):
     (runner.build.parent / "raw" / "new.pdf").write_bytes(b"x")
     assert runner().due(names) == names
     assert runner().due(["parse"]) == []
-
-
-def test_garbage_is_collected_rarely_while_a_stage_runs_and_as_before_afterwards():
-    before = gc.get_threshold()
-    with relaxed_gc():
-        assert gc.get_threshold() == (200_000, *before[1:])
-    assert gc.get_threshold() == before
 
 
 def test_a_manifest_says_all_of_a_result(runner):
