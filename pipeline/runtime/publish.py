@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -125,10 +125,7 @@ class Publication:
 
     def file(self, name: str, data: bytes) -> None:
         """Add another file by its path inside the folder, with forward slashes."""
-        relative = PurePosixPath(name)
-        if relative.is_absolute() or ".." in relative.parts or relative.name == MANIFEST:
-            raise ValueError(f"not a file name inside a stage's folder: {name!r}")
-        path = self._temporary / relative
+        path = self._temporary / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         self._note(path, {})
