@@ -4,7 +4,7 @@ import types
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
-from typing import Any, Literal, Self, Union, get_args, get_origin
+from typing import Any, Self, Union, get_args, get_origin
 
 import polars as pl
 from polars.datatypes import DataTypeClass
@@ -53,10 +53,8 @@ def column_type(annotation: Any) -> pl.DataType | DataTypeClass:
         inner = [argument for argument in get_args(annotation) if argument is not type(None)]
         if len(inner) == 1:
             return column_type(inner[0])
-    elif origin in (list, tuple):
+    elif origin is list:
         return pl.List(column_type(get_args(annotation)[0]))
-    elif origin is Literal:
-        return column_type(type(get_args(annotation)[0]))
     elif isinstance(annotation, type):
         if issubclass(annotation, Record):
             return pl.Struct(dict(annotation.polars_schema()))

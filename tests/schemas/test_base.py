@@ -1,4 +1,4 @@
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 import pytest
@@ -53,10 +53,7 @@ def test_an_unknown_field_is_an_error():
 @pytest.mark.parametrize(
     ("annotation", "kind"),
     [
-        (Literal["a"], pl.String),
-        (Literal[1], pl.Int64),
         (list[int], pl.List(pl.Int64)),
-        (tuple[str, ...], pl.List(pl.String)),
         (bool | None, pl.Boolean),
         (list[str] | None, pl.List(pl.String)),
         (QuestionType, pl.String),
