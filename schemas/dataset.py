@@ -21,7 +21,7 @@ class DatasetParams(Params):
     name: str = Field(description="Short name of the dataset: letters, digits, - and _", pattern=r"^[\w.-]+$")
     title: str | None = option(None, "Title for people")
     description: str | None = option(None, "One paragraph for the dataset card")
-    language: str = option("zh", "Language of the questions (ISO 639-1); the card adds English where it is found")
+    language: str = option("zh", "Language of the questions (ISO 639-1)")
     license: str = option("other", "Licence of the questions, as Hugging Face names it")
     licenses: dict[str, str] = option({}, "Licences of sources, by file or folder under raw, for the card")
     homepage: str | None = option(None, "Where the dataset lives")

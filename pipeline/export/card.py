@@ -25,10 +25,6 @@ from build_dataset.schemas.wording import in_both_languages
 
 _LISTED = 100  # Documents and files listed by name; the tables of a large release would hide the rest of the card.
 _CHANGED = 20  # changed questions of a kind that the changelog names; `changes.parquet` has all
-_ENGLISH = r"^[^\p{L}]*(?:[A-Za-z\p{Greek}]+[^\p{L}]+){4}[A-Za-z\p{Greek}[^\p{L}]]*$"
-"""A stem of five words at least, in no other letters; Greek ones stand in formulas."""
-_WORDS = r"(?i)\b(?:the|of|which|with)\b"  # of English; a French stem has none
-_SHARE = 0.01  # of questions in a language from which the card names it
 Splits = Mapping[str, pl.DataFrame]
 Row = Sequence[object]
 
@@ -65,7 +61,6 @@ def card(
         ],
         splits=list(splits),
         total=total,
-        languages=languages(dataset.language, splits),
         size=size_category(total),
         licence=licence if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence) else None,  # apache-2.0, cc-by-4.0
         pictured=[
@@ -116,13 +111,6 @@ def _licence_of(document: str, licences: Mapping[str, str]) -> str:
     parts = document.split("/")
     names = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))  # a/b.pdf, a
     return next((licences[name] for name in names if name in licences), "")
-
-
-def languages(declared: str, splits: Splits) -> list[str]:
-    """Return the declared language, then English where a question in a hundred is written in it."""
-    english = pl.col("stem").str.contains(_ENGLISH) & pl.col("stem").str.contains(_WORDS)
-    shares = pl.concat(splits.values()).select(english.mean())["stem"]
-    return [declared, *["en"] * (declared != "en" and (shares[0] or 0) >= _SHARE)]
 
 
 def size_category(total: int) -> str:
@@ -176,7 +164,6 @@ def croissant(dataset: DatasetParams, splits: Splits, outputs: Mapping[str, Mapp
     made = rendered(
         "build_dataset.pipeline.export:croissant.json",
         dataset=dataset,
-        languages=languages(dataset.language, splits),
         licence=_licence_page(dataset.license),
         files=[(name, _MEDIA_TYPES[name], outputs[name]) for name in sorted(outputs) if name in _MEDIA_TYPES],
         splits=[split for split, rows in splits.items() if rows.height],

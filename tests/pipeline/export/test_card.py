@@ -19,25 +19,6 @@ def test_the_size_category_is_hugging_faces(questions, size):
 ENGLISH = "A 57-year-old man presents with fever; β-blockers are stopped. Which of the following is next?"
 
 
-@pytest.mark.parametrize(
-    ("stem", "declared", "named"),
-    [
-        (ENGLISH, "zh", ["zh", "en"]),
-        (ENGLISH, "en", ["en"]),
-        ("TNM 分期 of the 肺癌 with CT is which of", "zh", ["zh"]),
-        ("Un homme de 57 ans consulte pour une toux depuis deux jours", "fr", ["fr"]),
-    ],
-)
-def test_a_second_language_of_the_questions_is_named(export, tables, stem, declared, named):
-    tables["questions"] = tables["questions"].with_columns(
-        stem=pl.when(pl.col("question_id") == "abcdef01-1-000").then(pl.lit(stem)).otherwise("stem")
-    )
-    files = export(tables, {"language": declared}).described
-    assert f"language: {json.dumps(named)}" in files["README.md"].decode()
-    told = json.loads(files["croissant.json"])["inLanguage"]
-    assert told == (named if len(named) > 1 else named[0])
-
-
 def test_questions_with_several_answers_are_counted(export, tables):
     card = export(tables).described["README.md"].decode()
     assert "| train 训练集 | 4 | 1 | 0 | 3 |" in card
