@@ -9,7 +9,7 @@ most of a draft when a question is added.)
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, combinations_with_replacement, permutations, product
+from itertools import combinations, permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +23,7 @@ from build_dataset.schemas.questions import SPLITS
 TRAIN, VALIDATION, TEST = range(len(SPLITS))  # places in a row of quotas
 _FILLED = (TEST, VALIDATION)
 """Filled in this order, so that the test split holds the lowest lots; what fits in neither is train."""
-_KINDS = 16  # kinds of units that are tried in a stratum, the most common first: every pair of their moves is
-_ROUNDS = 8  # times that a stratum is improved: each takes it as near to its ideal as two moves can
+_ROUNDS = 99  # times that a stratum is improved
 
 Contents = tuple[tuple[int, int], ...]  # the content of a unit: (stratum, questions) pairs
 QuotaGroup = Sequence[int]  # strata whose quotas must add up to a total: all strata, or those of a subcategory
@@ -89,7 +88,7 @@ class SplitDraw:
 
         def harm(unit: int) -> tuple[int, int]:
             content = self._contents[unit]
-            return self._change([_Move(content, TRAIN, split)], self._surpluses([content])), unit
+            return self._change(_Move(content, TRAIN, split), self._surpluses([content])), unit
 
         if len(movable) > 1:
             self.put(min(movable, key=harm), split)
@@ -119,7 +118,7 @@ class SplitDraw:
         return None
 
     def repair(self) -> None:
-        """Move one or two units at a time in strata that are a question or more from their ideal, while that helps.
+        """Move a unit at a time in strata that are a question or more from their ideal, while that helps.
 
         The draw fills quotas in the order of lots, which can leave a rest that no group fits; a group of another size
         in place of one that was drawn may do. What helps is what lowers the sum of squared distances from the ideal of
@@ -127,11 +126,9 @@ class SplitDraw:
         """
         for stratum, kinds in sorted(self._by_kind().items()):
             for _ in range(_ROUNDS):
-                moves = self._best(kinds) if self._is_off(stratum) else ()
-                if not moves:
+                if not self._is_off(stratum) or (move := self._best(kinds)) is None:
                     break
-                for move in moves:
-                    self._apply(move, kinds[move.content])
+                self._apply(move, kinds[move.content])
 
     def _surplus(self, stratum: int) -> list[int]:
         """Questions over the ideal by split, times the number of questions in the group."""
@@ -149,51 +146,33 @@ class SplitDraw:
         return any(abs(part) >= sum(self._totals[stratum]) for part in self._surplus(stratum))
 
     def _by_kind(self) -> dict[int, _Kinds]:
-        """The movable units of each stratum that is off by what they hold; the commonest kinds alone."""
+        """The movable units of each stratum that is off by what they hold."""
         kinds_of: dict[int, _Kinds] = {stratum: {} for stratum in self._totals if self._is_off(stratum)}
         for unit, content in enumerate(self._contents):
             if unit not in self._fixed:
                 for stratum in kinds_of.keys() & {stratum for stratum, _ in content}:
                     kinds_of[stratum].setdefault(content, []).append(unit)
-        for stratum, kinds in kinds_of.items():
-            kinds_of[stratum] = dict(sorted(kinds.items(), key=lambda kind: (-len(kind[1]), kind[0]))[:_KINDS])
         return kinds_of
 
-    def _best(self, kinds: _Kinds) -> tuple[_Move, ...]:
-        """The one or two moves that help most; none when none helps."""
+    def _best(self, kinds: _Kinds) -> _Move | None:
+        """The move that helps most; None when none helps."""
         sources = {content: {self.split[unit] for unit in units} for content, units in kinds.items()}
-        ways = product(kinds, permutations(range(len(SPLITS)), 2))
-        possible = [_Move(content, source, target) for content, (source, target) in ways if source in sources[content]]
         units, surplus = Counter(self.split.values()), self._surpluses(kinds)
-        best: tuple[_Move, ...] = ()
-        least = 0  # a move must help
-        for moves in (*((move,) for move in possible), *combinations_with_replacement(possible, 2)):
-            change = self._change(moves, surplus)
-            if change < least and self._allowed(moves, kinds, units):
-                best, least = moves, change
-        return best
+        possible = [
+            _Move(content, source, target)
+            for content, (source, target) in product(sorted(kinds), permutations(range(len(SPLITS)), 2))
+            if source in sources[content] and units[source] > 1
+        ]
+        best = min(possible, key=lambda move: self._change(move, surplus), default=None)
+        return best if best and self._change(best, surplus) < 0 else None
 
-    def _allowed(self, moves: Sequence[_Move], kinds: _Kinds, units: Counter[int]) -> bool:
-        """Return whether no split is emptied, and there are two units where both moves take the same kind."""
-        left = units + Counter(move.target for move in moves)
-        left.subtract(move.source for move in moves)  # units of each split after the moves
-        if any(left[move.source] <= 0 for move in moves):
-            return False
-        taken = Counter((move.content, move.source) for move in moves)
-        return all(
-            count <= sum(self.split[unit] == source for unit in kinds[content])
-            for (content, source), count in taken.items()
-        )
-
-    def _change(self, moves: Sequence[_Move], surplus: Mapping[int, Sequence[int]]) -> int:
+    def _change(self, move: _Move, surplus: Mapping[int, Sequence[int]]) -> int:
         """Return the change of the sum of squared distances."""
-        moved: Counter[tuple[int, int]] = Counter()
-        for move in moves:
-            for stratum, count in move.content:
-                step = count * sum(self._totals[stratum])
-                moved[stratum, move.source] -= step
-                moved[stratum, move.target] += step
-        return sum(step * (step + 2 * surplus[stratum][split]) for (stratum, split), step in moved.items())
+        change = 0
+        for stratum, count in move.content:
+            step, of = count * sum(self._totals[stratum]), surplus[stratum]
+            change += 2 * step * (step + of[move.target] - of[move.source])
+        return change
 
     def _apply(self, move: _Move, units: Sequence[int]) -> None:
         """Move the unit with the highest lot out of a filled split, or the lowest out of train."""
