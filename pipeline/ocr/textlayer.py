@@ -19,7 +19,6 @@ SMALLEST = 2.0
 """Points below which nobody reads a glyph: Acrobat puts ones of 1 pt (ZWAdobeF) where a line was edited."""
 MAX_GLYPHS = 60_000  # Glyphs of one page that are looked at: a dense A3 page has about 8,000
 Char = tuple[str, float, float, float]  # A character, its left and right edge and its baseline in points
-DIGIT_SAMPLES = 2  # Digits of one font and value on a page whose outlines are looked at
 
 
 @dataclass(slots=True)
@@ -30,8 +29,6 @@ class TextLayer:
     glyphs: int = 0  # Visible characters, watermarks and copies of fake bold included
     turned: int = 0  # Visible characters that do not run from left to right
     hidden: int = 0  # Characters that are there and not shown, as OCR programs put them behind a scan
-    digits: dict[tuple[str, str], list[Rect]] = field(default_factory=dict)
-    """Places of the first digits of each value, by font and value; on pages that are not turned."""
 
     @property
     def text(self) -> str:
@@ -64,18 +61,8 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
             elif not _is_watermark(span, page_width) and layer.glyphs <= MAX_GLYPHS:
                 if copied:
                     chars = _without_copies(chars, span["size"], seen)
-                if matrix is None:
-                    _note_digits(span, layer.digits)
                 layer.runs.extend(_runs(chars, span["size"], span["font"]))
     return images, layer
-
-
-def _note_digits(span: dict[str, Any], digits: dict[tuple[str, str], list[Rect]]) -> None:
-    for char in span["chars"]:
-        if "0" <= char["c"] <= "9":
-            places = digits.setdefault((span["font"], char["c"]), [])
-            if len(places) < DIGIT_SAMPLES:
-                places.append(Rect(*char["bbox"]))
 
 
 def _extract(page: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

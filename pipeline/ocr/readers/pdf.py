@@ -56,8 +56,8 @@ class PdfReader:
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
         """The pages' text layers, or why they need OCR."""
         with _opened(path) as document:
-            furniture, digits = _Furniture(document), routing.DigitShapes()
-            return [_read_page(document, page, params, furniture, digits) for page in pages]
+            furniture = _Furniture(document)
+            return [_read_page(document, page, params, furniture) for page in pages]
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The page's one embedded image where it covers the page upright, else a rendering."""
@@ -98,9 +98,7 @@ def _is_cut_short(path: Path) -> bool:
     return b"%%EOF" not in tail[-2048:]  # some programs add a few lines behind it
 
 
-def _read_page(
-    document: Any, number: int, params: OcrParams, furniture: _Furniture, digits: routing.DigitShapes
-) -> PageRead | NeedsOcr:
+def _read_page(document: Any, number: int, params: OcrParams, furniture: _Furniture) -> PageRead | NeedsOcr:
     try:
         page = document[number - 1]
         if _weigh(document, page) > HEAVY:
@@ -108,8 +106,6 @@ def _read_page(
         images, layer = read_text_layer(page)
         drawing = read_drawing(page, images)
         reason = routing.why_ocr(page, layer, drawing, images, params)
-        if reason is None and digits.lie(page, layer, drawing):
-            reason = "garbled_digits"
     except UnreadableDocument:
         raise
     except Exception as error:

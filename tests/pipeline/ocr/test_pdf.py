@@ -313,36 +313,6 @@ def test_exponents_are_told_by_their_height_whatever_their_size(tmp_path, cjk, r
     assert found == [f"{base}{raised}{rest}".replace(" ", "") for base, _, raised, rest in SCRIPTS]
 
 
-def told_as(path, printed: str, told: str) -> None:
-    """Make the text layer of a file say another digit than is printed."""
-    document = pymupdf.open(path)
-    for xref in range(1, document.xref_length()):
-        kind, value = document.xref_get_key(xref, "ToUnicode")
-        if kind == "xref":
-            stream = document.xref_stream(int(value.split()[0]))
-            glyph, code = ord(printed) - 0x1F, ord(printed)  # the font has ASCII from glyph 1 on
-            parts = f"<0001> <{glyph - 1:04x}> <0020>\n<{glyph:04x}> <{glyph:04x}> <{ord(told):04x}>\n"
-            parts += f"<{glyph + 1:04x}> <005f> <{code + 1:04x}>"
-            document.update_stream(int(value.split()[0]), stream.replace(b"<0001> <005f> <0020>", parts.encode()))
-    document.saveIncr()
-
-
-@pytest.mark.parametrize(("printed", "told"), [("3", "8"), ("6", "5"), ("0", "8"), ("1", "9")])
-def test_a_font_that_tells_another_digit_than_it_prints_is_not_believed(make_pdf, printed, told):
-    path = make_pdf(
-        [[(60, 100, f"1. {PROSE}每日{printed}mg")], [(60, 100, "2. 另一题")], [(60, 100, f"3. {printed} 日")]]
-    )
-    told_as(path, printed, told)
-    first, second, third = PdfReader().read(path, [1, 2, 3], OcrParams())
-    assert first == third == NeedsOcr("garbled_digits")
-    assert second.lines[0].text == "2. 另一题"
-
-
-def test_digits_of_a_sound_font_are_believed(make_pdf, read_page):
-    page = read_page(make_pdf([[(60, 100, f"1. {PROSE}0123456789")]]))
-    assert page.lines[0].text.endswith("0123456789")
-
-
 def test_the_image_that_makes_up_a_page_is_upright_whole_and_not_stretched(flips, monkeypatch):
     monkeypatch.setattr(pdf.pymupdf, "Pixmap", lambda *of: of)
     monkeypatch.setattr(pdf, "_pixels", lambda pixmap: pixmap)

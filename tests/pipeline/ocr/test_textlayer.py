@@ -8,7 +8,6 @@ from typing import Any
 import pymupdf
 
 from build_dataset.pipeline.ocr import textlayer
-from build_dataset.pipeline.ocr.model import Rect
 
 TURN = pymupdf.Matrix(0, 1, -1, 0, 600, 0)
 
@@ -94,14 +93,6 @@ def test_copies_are_looked_for_in_lines_that_may_hold_some():
     narrow = [line(span(("l", 10.0, 10.5), ("l", 10.0 + step / 16, 10.5 + step / 16))) for step in range(8)]
     assert [counted(one)[0] for one in narrow] == [["l"]] * 4 + [["ll"]] * 4, "from the middle on"
     assert counted(line(span(("甲", 10.0, 20.0)), span(("甲", 10.5, 20.5))))[0] == ["甲"]
-
-
-def test_places_of_digits_are_noted_on_pages_that_are_not_turned():
-    number = span(("7", 10.0, 15.0))
-    _, layer = textlayer.read_text_layer(Page(line(number)))
-    assert layer.digits == {("F", "7"): [Rect(10.0, 91.0, 15.0, 102.0)]}
-    _, layer = textlayer.read_text_layer(Page(line(number, way=(0.0, -1.0)), rotation=90))
-    assert ([run.text for run in layer.runs], layer.digits) == (["7"], {})
 
 
 def test_a_page_with_images_is_read_again_without_their_pixels():
