@@ -49,14 +49,6 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     readings, rejects, joined = _look(first, params, context)
     store = PageStore(context.store, params)
     _read(readings, store, context)
-    late = []
-    for reading in readings:  # of papers that were not given up, pages that took too long are tried once more
-        others = {page: fault for page, fault in reading.failures.items() if fault.reason != "timeout"}
-        if 0 < len(reading.failures) - len(others) < GIVE_UP:
-            reading.failures = others
-            late.append(reading)
-    if late:
-        _read(late, store, context)
     store.learn(readings)
     second, doubtful = store.second, store.doubtful(readings)
     all_second = second is None or _recognise(second, doubtful, store, context, required=False)
