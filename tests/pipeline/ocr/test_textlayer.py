@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pymupdf
@@ -28,19 +27,14 @@ class Page:
     rect = pymupdf.Rect(0, 0, 595, 842)
     rotation_matrix = TURN
 
-    def __init__(self, *lines: dict[str, Any], images: Sequence[object] = (), rotation: int = 0):
-        self.lines, self.images, self.rotation = lines, list(images), rotation
-        self.flags: list[int] = []
+    def __init__(self, *lines: dict[str, Any], rotation: int = 0):
+        self.lines, self.rotation = lines, rotation
 
-    def get_textpage(self, flags: int) -> Page:
-        self.flags.append(flags)
-        return self
-
-    def extractIMGINFO(self) -> list[object]:  # noqa: N802
-        return self.images
-
-    def extractRAWDICT(self) -> dict[str, Any]:  # noqa: N802
+    def get_text(self, kind: str, flags: int) -> dict[str, Any]:
         return {"blocks": [{"lines": self.lines[:1]}, {"type": 1}, {"lines": self.lines[1:]}]}
+
+    def get_image_info(self) -> list[object]:
+        return []
 
 
 def apart(*spans: dict[str, Any]) -> list[dict[str, Any]]:
@@ -85,24 +79,6 @@ def test_so_many_characters_of_a_page_are_read_and_no_more():
     assert [text[:1] for text in counted(*apart(span(("甲" * 60_001, 10.0, 20.0))))[0]] == []
 
 
-def test_copies_are_looked_for_in_lines_that_may_hold_some():
-    first, second = span(("甲", 10.0, 20.0)), span(("甲", 10.5, 20.5))
-    assert counted(*apart(first, second))[0] == ["甲", "甲"], "lines apart are not looked at"
-    assert counted(line(first, box=(0, 0, 90, 10)), line(second, box=(0, 1, 90, 11)))[0] == ["甲"]
-    assert counted(line(span(("甲", 10.0, 20.0), ("甲", 10.5, 20.5))))[0] == ["甲"]
-    narrow = [line(span(("l", 10.0, 10.5), ("l", 10.0 + step / 16, 10.5 + step / 16))) for step in range(8)]
-    assert [counted(one)[0] for one in narrow] == [["l"]] * 4 + [["ll"]] * 4, "from the middle on"
-    assert counted(line(span(("甲", 10.0, 20.0)), span(("甲", 10.5, 20.5))))[0] == ["甲"]
-
-
-def test_a_page_with_images_is_read_again_without_their_pixels():
-    plain, pictured = Page(line(span(("甲", 10.0, 20.0)))), Page(images=[{"width": 9}])
-    assert textlayer.read_text_layer(plain)[0] == []
-    assert textlayer.read_text_layer(pictured)[0] == [{"width": 9}]
-    with_images = textlayer.FLAGS | pymupdf.TEXT_PRESERVE_IMAGES
-    assert (plain.flags, pictured.flags) == ([with_images], [with_images, textlayer.FLAGS])
-
-
 def test_a_run_ends_at_a_wide_gap_or_a_step_back_not_where_letters_touch():
     def texts(*starts: float) -> list[str]:
         return counted(line(span(*(("甲", x0, x0 + 10) for x0 in starts))))[0]
@@ -110,9 +86,3 @@ def test_a_run_ends_at_a_wide_gap_or_a_step_back_not_where_letters_touch():
     assert texts(10, 20) == ["甲甲"]
     assert texts(10, 30) == ["甲", "甲"]
     assert texts(30, 10) == ["甲", "甲"]
-
-
-def test_letters_printed_twice_to_look_bold_are_read_once():
-    word = span(("甲", 10.0, 20.0), ("乙", 20.0, 30.0))
-    again = span(("甲", 10.4, 20.4), ("乙", 20.4, 30.4))
-    assert counted(line(word, box=(10, 90, 30, 102)), line(again, box=(10, 90, 30, 102)))[0] == ["甲乙"]
