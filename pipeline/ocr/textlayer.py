@@ -40,12 +40,12 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
     """PyMuPDF's description of a page's images, and its runs of text without watermarks."""
     layer = TextLayer()
     lines = [line for block in page.get_text("rawdict", flags=FLAGS)["blocks"] for line in block.get("lines", ())]
-    matrix = page.rotation_matrix if page.rotation else None
     page_width = page.rect.width
     for line in lines:
-        level = _is_level(line["dir"], matrix)
+        dx, dy = line["dir"]
+        level = dx > 0.99 and abs(dy) < 0.1  # up to 5.7 degrees
         for span in line["spans"]:
-            chars = _chars(span, matrix)
+            chars = [(char["c"], char["bbox"][0], char["bbox"][2], char["origin"][1]) for char in span["chars"]]
             visible = len("".join("".join([char[0] for char in chars]).split()))
             layer.glyphs += visible
             if span.get("alpha", 255) == 0 or span["size"] < SMALLEST:
@@ -55,24 +55,6 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
             elif not _is_watermark(span, page_width) and layer.glyphs <= MAX_GLYPHS:
                 layer.runs.extend(_runs(chars, span["size"], span["font"]))
     return page.get_image_info(), layer
-
-
-def _is_level(direction: tuple[float, float], matrix: Any) -> bool:
-    dx, dy = direction
-    if matrix is not None:
-        dx, dy = dx * matrix.a + dy * matrix.c, dx * matrix.b + dy * matrix.d
-    return dx > 0.99 and abs(dy) < 0.1  # up to 5.7 degrees
-
-
-def _chars(span: dict[str, Any], matrix: Any) -> list[Char]:
-    """The characters of a span in displayed coordinates."""
-    if matrix is None:
-        return [(char["c"], char["bbox"][0], char["bbox"][2], char["origin"][1]) for char in span["chars"]]
-    turned: list[Char] = []
-    for char in span["chars"]:
-        box = pymupdf.Rect(char["bbox"]) * matrix
-        turned.append((char["c"], box.x0, box.x1, (pymupdf.Point(char["origin"]) * matrix).y))
-    return turned
 
 
 def _is_watermark(span: dict[str, Any], page_width: float) -> bool:

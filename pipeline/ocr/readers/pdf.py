@@ -91,6 +91,7 @@ def _is_cut_short(path: Path) -> bool:
 def _read_page(document: Any, number: int, params: OcrParams, furniture: _Furniture) -> PageRead | NeedsOcr:
     try:
         page = document[number - 1]
+        page.remove_rotation()
         images, layer = read_text_layer(page)
         drawing = read_drawing(page, images)
         reason = routing.why_ocr(page, layer, drawing, images, params)

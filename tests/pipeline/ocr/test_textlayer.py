@@ -8,8 +8,6 @@ import pymupdf
 
 from build_dataset.pipeline.ocr import textlayer
 
-TURN = pymupdf.Matrix(0, 1, -1, 0, 600, 0)
-
 
 def span(*chars: tuple[str, float, float], y: float = 100.0, **more: object) -> dict[str, Any]:
     """Characters with their left and right edges."""
@@ -25,10 +23,9 @@ class Page:
     """A page that says what it was told."""
 
     rect = pymupdf.Rect(0, 0, 595, 842)
-    rotation_matrix = TURN
 
-    def __init__(self, *lines: dict[str, Any], rotation: int = 0):
-        self.lines, self.rotation = lines, rotation
+    def __init__(self, *lines: dict[str, Any]):
+        self.lines = lines
 
     def get_text(self, kind: str, flags: int) -> dict[str, Any]:
         return {"blocks": [{"lines": self.lines[:1]}, {"type": 1}, {"lines": self.lines[1:]}]}
@@ -69,7 +66,6 @@ def test_characters_that_run_another_way_are_turned():
     level = line(span(("乙", 10.0, 20.0)), box=(0, 30, 9, 40))
     hidden = line(span(("丙", 10.0, 20.0), alpha=0), box=(0, 60, 9, 70), way=(0.0, -1.0))
     assert counted(upward, level, hidden) == (["乙"], 3, 1, 1)
-    assert counted(upward, level, hidden, rotation=90) == (["甲"], 3, 1, 1)
 
 
 def test_so_many_characters_of_a_page_are_read_and_no_more():
