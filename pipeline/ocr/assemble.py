@@ -252,19 +252,8 @@ def read_manifest(raw: Path) -> dict[str, Exam]:
     ``UserError``: it cannot be read, has other columns, or names a document twice with different exams.
     """
     path = raw / MANIFEST
-    return _read(path) if path.is_file() else {}
-
-
-def manifest_within(path: Path, document: str) -> dict[str, Exam] | None:
-    """A ``manifest.csv`` of a folder or archive, whose documents count from there; None for a table of another kind."""
-    home = PurePosixPath(document).parent
-    try:
-        return {(home / name).as_posix(): exam for name, exam in _read(path).items()}
-    except (UserError, OSError):
-        return None
-
-
-def _read(path: Path) -> dict[str, Exam]:
+    if not path.is_file():
+        return {}
     try:
         rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
         unknown = sorted(set(rows.fieldnames or ()) - {"document", *Exam._fields})

@@ -96,7 +96,7 @@ class OcrParams(Params):
     max_pages: int = option(3000, "Documents with more pages are rejected as too_large.", ge=1)
     max_rows: int = option(2_000_000, "Tabular files with more rows are rejected as too_large.", ge=1)
     max_pixels: int = option(
-        60_000_000, "Page images with more pixels are scaled down (rejected above 3 times).", ge=1_000_000
+        60_000_000, "Page images with more pixels are scaled down (rejected above 2 times).", ge=1_000_000
     )
     join_images: Literal["auto", "never", "always"] = option(
         "auto",

@@ -23,13 +23,6 @@ MAX_UNREAD = 0.4
 at most, scans with a stamped head 0.9 and more; a page half of which is a picture of text has 0.5."""
 MIN_UNREAD = 800.0  # Length in points, about two lines across A4, below which unread ink is a figure's labels
 Info = dict[str, Any]  # PyMuPDF's description of an image: bbox, width, height, has-mask
-_HOLES = {"0": (1, 2), "4": (0, 1), "6": (1, 1), "8": (2, 2), "9": (1, 1)}
-"""White areas that the outline of a digit encloses, least and most; none for the others. A 0 may have a stroke through
-it, a 4 may be open."""
-_HIGH = 64  # Height of a digit's box in pixels
-_INK = 0.75
-"""Share of the way from its darkest to its lightest pixel up to which a pixel is ink: hairlines of 8 stay closed."""
-_HOLE = 6  # Pixels of the smallest white area: serifs that touch enclose less
 MAX_UNKNOWN = 0.1
 """Share of characters without a meaning; formulas in private fonts stay below 0.05 on real papers."""
 MIN_COMMON = 0.6
@@ -64,42 +57,6 @@ def why_ocr(page: Any, layer: TextLayer, drawing: Drawing, images: Sequence[Info
         areas = drawing.images if drawing.pieces <= LOOK_PIECES else [frame]
         return "text_in_image" if _is_partial(page, layer, areas, images, params) else None
     return None
-
-
-class DigitShapes:
-    """Detects fonts that print another digit than their text layer holds: a 3 that is copied as 8.
-
-    It counts the white areas that an outline encloses. That tells 53 of the 90 exchanges of one digit for another, and
-    fonts made to mislead exchange all ten. Each font and value is looked at once a document.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str], bool] = {}
-
-    def lie(self, page: Any, layer: TextLayer, drawing: Drawing) -> bool:
-        """Return whether digits of a page's text layer are not the printed ones; digits on images do not count."""
-        new = {
-            key: free
-            for key, places in layer.digits.items()
-            if key not in self._known and (free := [box for box in places if not any(map(box.overlap, drawing.images))])
-        }
-        drawn = page.get_displaylist() if new else None
-        for (font, digit), places in new.items():
-            low, high = _HOLES.get(digit, (0, 0))
-            self._known[font, digit] = not any(low <= _holes(drawn, place) <= high for place in places)
-        return any(self._known.get(key) for key in layer.digits)
-
-
-def _holes(drawn: Any, place: Rect) -> int:
-    """Return how many white areas the ink in a box encloses."""
-    zoom = pymupdf.Matrix(_HIGH / place.height, _HIGH / place.height)
-    pixmap = drawn.get_pixmap(zoom, pymupdf.csGRAY, False, pymupdf.Rect(place))
-    grey = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.stride)[:, : pixmap.width]
-    dark, light = float(grey.min()), float(grey.max())
-    ink = (grey < dark + _INK * (light - dark)).astype(np.uint8)
-    outlines, parents = cv2.findContours(np.pad(ink, 1), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
-    inner = parents[0, :, 3] >= 0 if outlines else ()
-    return sum(cv2.contourArea(one) >= _HOLE for one, hole in zip(outlines, inner, strict=True) if hole)
 
 
 def image_cover(drawing: Drawing, frame: Rect) -> float:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby, starmap
 from typing import Any
@@ -45,23 +44,11 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     are not counted. A page that cannot be read is ``blank`` with the reason in table ``pages``, and in the facts.
     ``UserError``: the manifest is wrong, or the chosen engine is not installed and a page needs it.
     """
-    within = _manifests_within(tables["files"]["document"].to_list(), context)
     manifest = assemble.read_manifest(context.raw)
-    for found in within.values():
-        manifest |= found
-    files = RawFile.from_frame(tables["files"])
-    first, duplicates = _sort(file for file in files if file.document not in within)
+    first, duplicates = _sort(RawFile.from_frame(tables["files"]))
     readings, rejects, joined = _look(first, params, context)
     store = PageStore(context.store, params)
     _read(readings, store, context)
-    late = []
-    for reading in readings:  # of papers that were not given up, pages that took too long are tried once more
-        others = {page: fault for page, fault in reading.failures.items() if fault.reason != "timeout"}
-        if 0 < len(reading.failures) - len(others) < GIVE_UP:
-            reading.failures = others
-            late.append(reading)
-    if late:
-        _read(late, store, context)
     store.learn(readings)
     second, doubtful = store.second, store.doubtful(readings)
     all_second = second is None or _recognise(second, doubtful, store, context, required=False)
@@ -123,17 +110,6 @@ def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
     _read(readings, store, context)
     store.learn(readings)
     return len(store.missing(store.second, store.doubtful(readings)))
-
-
-def _manifests_within(documents: Sequence[str], context: Context) -> dict[str, dict[str, Exam]]:
-    """The manifests of folders and archives among the papers, by their own names."""
-    found: dict[str, dict[str, Exam]] = {}
-    for name in documents:
-        if name.endswith(f"/{MANIFEST}"):
-            with suppress(UnreadableDocument):
-                manifest = assemble.manifest_within(locate(context.raw, context.build, name), name)
-                found |= {name: manifest} if manifest is not None else {}
-    return found
 
 
 def _astray(manifest: Mapping[str, Exam], documents: Sequence[str]) -> list[str]:

@@ -89,14 +89,6 @@ def test_members_are_read_like_files_of_the_raw_folder_and_keys_find_their_paper
     ]
 
 
-def test_a_manifest_within_an_archive_names_its_papers(context, read):
-    manifest = "document,exam_type,exam_class,exam_subject\na.txt,医师考试,执业医师,\n"
-    pack(context.raw / "卷.zip", [("2024/a.txt", PAPER), ("2024/manifest.csv", manifest)])
-    _, result = read()
-    assert (result.counts.n_input, result.rejects) == (1, [])
-    assert result.tables["documents"]["exam_class"].to_list() == ["执业医师"]
-
-
 def test_a_bomb_is_one_line_and_the_rest_of_the_folder_unharmed(context, read):
     pack(context.raw / "bomb.zip", [("a.csv", b"0" * 120_000_000)])
     (context.raw / "a.txt").write_text(PAPER, encoding="utf-8")

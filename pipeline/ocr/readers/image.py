@@ -26,13 +26,11 @@ _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"BM", 
 _FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "HEIF")
 _HEIF = (b"ftypheic", b"ftypheix", b"ftyphevc", b"ftypmif1", b"ftypmsf1")
 """The kind of file at byte 4: an iPhone's photographs have the first."""
-_REJECT = 3
-"""Pictures of more than this many times ``max_pixels`` are rejected: 180 megapixels, which take .7 GB decoded."""
+_REJECT = 2
+"""Pictures of more than this many times ``max_pixels`` are rejected: 120 megapixels; telephones take up to 108."""
 _A4, _LARGEST = (595.0, 842.0), 1250.0
 """Sides in points of a page whose resolution is not known, and the longest side (a little more than A3's) with which it
 is believed: telephones say 72 dpi of pictures 4,000 pixels wide."""
-_STRIP = 512
-"""Rows of pixels that are converted at a time: a picture of 400 megapixels would take gigabytes at once."""
 TALL = 2.5  # Height over width from which a picture is more than one page: telephones' screens have up to 2.3
 _PAGE = 1.5  # Height over width of its pages
 _MOST, _LEAST = 100, 400  # Pages of one picture at most, and rows of pixels of a page at least
@@ -81,8 +79,7 @@ class ImageReader:
             taken = exif.get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal) or exif.get(
                 ExifTags.Base.DateTime
             )
-            width, height = picture.size[:: -1 if _orientation(picture) >= 5 else 1]
-            return PictureFacts(width, height, _frames(picture), str(taken) if taken else None)
+            return PictureFacts(*_size(picture), _frames(picture), str(taken) if taken else None)
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:  # noqa: ARG002
         """Return that every page needs OCR."""
@@ -95,8 +92,7 @@ class ImageReader:
             if picture.format == "TIFF" and page > 1:
                 picture.seek(page - 1)
                 _check_size(picture, params)
-            picture.load()
-            width, height = picture.size[:: -1 if _orientation(picture) >= 5 else 1]
+            width, height = _size(picture)
             pixels = upright(picture, params.max_pixels)
             if picture.format != "TIFF" and (fold := _fold(picture)):
                 at = round(fold * pixels.shape[1])
@@ -110,12 +106,38 @@ def _frames(picture: Image.Image) -> int:
     return int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
 
 
+def _size(picture: Image.Image) -> tuple[int, int]:
+    """Width and height, upright."""
+    wide, high = picture.size
+    return (high, wide) if picture.getexif().get(ExifTags.Base.Orientation) in range(5, 9) else (wide, high)
+
+
+def upright(picture: Image.Image, max_pixels: int) -> Pixels:
+    """A picture as its EXIF tag says, RGB on white, scaled down to ``max_pixels``: height x width x 3."""
+    if picture.mode.startswith(("I", "F")):  # more than 8 bits a channel; white is what the brightest pixel suggests
+        values = np.nan_to_num(np.asarray(picture, dtype=np.float32))
+        white = next((white for white in (1.0, 255.0) if values.max() <= white), 65535.0)
+        plain = Image.fromarray(np.clip(values * (255 / white), 0, 255).astype(np.uint8))
+    else:
+        mode = "RGBA" if picture.has_transparency_data else "L" if picture.mode in ("1", "L") else "RGB"
+        plain = picture if picture.mode == mode else picture.convert(mode)
+    scale = min(1.0, (max_pixels / (picture.width * picture.height)) ** 0.5)
+    if scale < 1:
+        size = max(1, int(picture.width * scale)), max(1, int(picture.height * scale))
+        plain = plain.resize(size, Image.Resampling.BOX)
+    if plain.mode == "RGBA":
+        plain = Image.alpha_composite(Image.new("RGBA", plain.size, "white"), plain)
+    plain.getexif()[ExifTags.Base.Orientation] = picture.getexif().get(ExifTags.Base.Orientation, 1)
+    ImageOps.exif_transpose(plain, in_place=True)
+    return np.array(plain if plain.mode == "RGB" else plain.convert("RGB"), dtype=np.uint8)
+
+
 def _fold(picture: Image.Image) -> float:
     """Return where the fold of a photographed booklet that lies open is, as a share of the width; 0 for other pictures.
 
     The paper is darker at the fold than on both sides, over most of the height. A sheet of two columns has no fold.
     """
-    width, height = picture.size[:: -1 if _orientation(picture) >= 5 else 1]
+    width, height = _size(picture)
     if not (_SPREAD[0] <= width / height <= _SPREAD[1] and height >= _LEAST):
         return 0.0
     from build_dataset.pipeline.ocr.images import paper_lightness
@@ -176,59 +198,6 @@ def _check_size(picture: Image.Image, params: OcrParams) -> None:
     if width * height > _REJECT * params.max_pixels:
         detail = f"{width} x {height} pixels, more than {_REJECT} x max_pixels = {params.max_pixels}"
         raise UnreadableDocument("too_large", detail)
-
-
-def upright(picture: Image.Image, max_pixels: int) -> Pixels:
-    """A loaded picture as its EXIF tag says, RGB on white, scaled down to ``max_pixels``: height x width x 3."""
-    turned = Image.fromarray(_rgb(picture, max_pixels))
-    turned.getexif()[ExifTags.Base.Orientation] = _orientation(picture)
-    return np.asarray(ImageOps.exif_transpose(turned), dtype=np.uint8)
-
-
-def _orientation(picture: Image.Image) -> int:
-    """EXIF's orientation, 1 to 8; 1, upright, where there is none that means anything."""
-    told = picture.getexif().get(ExifTags.Base.Orientation, 1)
-    return told if told in range(1, 9) else 1
-
-
-def _rgb(picture: Image.Image, max_pixels: int) -> Pixels:
-    scale = min(1.0, (max_pixels / (picture.width * picture.height)) ** 0.5)
-    width, height = max(1, int(picture.width * scale)), max(1, int(picture.height * scale))
-    white = _white(picture)
-    pixels = np.empty((height, width, 3), dtype=np.uint8)
-    for first in range(0, height, _STRIP):
-        last = min(height, first + _STRIP)
-        upper, lower = first * picture.height / height, last * picture.height / height
-        start, stop = math.floor(upper), math.ceil(lower)
-        strip = _on_white(picture.crop((0, start, picture.width, stop)), white)
-        if strip.size != (width, last - first):
-            box = (0, upper - start, picture.width, lower - start)
-            strip = strip.resize((width, last - first), Image.Resampling.BOX, box=box)
-        pixels[first:last] = np.asarray(strip)
-    return pixels
-
-
-def _is_deep(picture: Image.Image) -> bool:
-    """Return whether channels have more than 8 bits."""
-    return picture.mode.startswith(("I", "F"))
-
-
-def _white(picture: Image.Image) -> float:
-    """The value of white in a picture with deep channels, as its brightest pixel suggests."""
-    if not _is_deep(picture):
-        return 255.0
-    brightest = float(picture.getextrema()[1])  # type: ignore[arg-type]
-    return next((white for white in (1.0, 255.0) if brightest <= white), 65535.0)
-
-
-def _on_white(picture: Image.Image, white: float) -> Image.Image:
-    if _is_deep(picture):
-        values = np.nan_to_num(np.asarray(picture, dtype=np.float32))
-        picture = Image.fromarray(np.clip(values * (255 / white), 0, 255).astype(np.uint8))
-    elif picture.has_transparency_data:
-        layer = picture.convert("RGBA")
-        picture = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
-    return picture.convert("RGB")
 
 
 def page_count(width: int, height: int) -> int:

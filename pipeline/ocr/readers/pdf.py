@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,13 +25,6 @@ VERSION = str(pymupdf.VersionBind)
 RENDER_SECONDS = 6.0  # Processor time in which a page must be drawn for OCR: a scan takes 0.2 s
 _LARGE = 5000.0
 """Square points, a hundredth of A4, from which on an image at one place of two pages is their furniture."""
-HEAVY = 10_000_000
-"""Bytes of content from which a page's text and drawings are not taken apart but its image is read: they would take a
-gigabyte. Pages of outlined letters have 3 MB."""
-HOSTILE = 100_000_000  # Bytes of content from which a page is refused: drawing them takes minutes
-_DO = re.compile(rb"/([^\s/<>\[\](){}%]++)\s++Do\b")
-_FLATE = re.compile(r"/(FlateDecode|Fl)\b")
-_FILTER = re.compile(r"/\w+")
 
 
 class PdfReader:
@@ -56,8 +47,8 @@ class PdfReader:
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
         """The pages' text layers, or why they need OCR."""
         with _opened(path) as document:
-            furniture, digits = _Furniture(document), routing.DigitShapes()
-            return [_read_page(document, page, params, furniture, digits) for page in pages]
+            furniture = _Furniture(document)
+            return [_read_page(document, page, params, furniture) for page in pages]
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The page's one embedded image where it covers the page upright, else a rendering."""
@@ -67,7 +58,6 @@ class PdfReader:
             refused_as("broken_page", "cannot be drawn"),
         ):
             loaded = document[page - 1]
-            _weigh(document, loaded)
             pixels = _embedded(document, loaded, params)
             if pixels is None:
                 pixels = _rendered(loaded, params)
@@ -98,20 +88,13 @@ def _is_cut_short(path: Path) -> bool:
     return b"%%EOF" not in tail[-2048:]  # some programs add a few lines behind it
 
 
-def _read_page(
-    document: Any, number: int, params: OcrParams, furniture: _Furniture, digits: routing.DigitShapes
-) -> PageRead | NeedsOcr:
+def _read_page(document: Any, number: int, params: OcrParams, furniture: _Furniture) -> PageRead | NeedsOcr:
     try:
         page = document[number - 1]
-        if _weigh(document, page) > HEAVY:
-            return NeedsOcr("heavy_content")
+        page.remove_rotation()
         images, layer = read_text_layer(page)
         drawing = read_drawing(page, images)
         reason = routing.why_ocr(page, layer, drawing, images, params)
-        if reason is None and digits.lie(page, layer, drawing):
-            reason = "garbled_digits"
-    except UnreadableDocument:
-        raise
     except Exception as error:
         # MuPDF raises bare exceptions for broken objects: this page is lost, the others are not.
         return PageRead(0.0, 0.0, ReadMethod.BLANK, ENGINE, VERSION, f"broken_page: {str(error)[:200]}")
@@ -150,9 +133,7 @@ class _Furniture:
             self._known[index] = set()
             with suppress(Exception):  # MuPDF raises bare exceptions: a broken neighbour tells nothing
                 if 0 <= index < len(self._document):
-                    page = self._document[index]
-                    light = content_bytes(self._document, page) <= HEAVY
-                    self._known[index] = {_place(info) for info in page.get_image_info()} if light else set()
+                    self._known[index] = {_place(info) for info in self._document[index].get_image_info()}
         return self._known[index]
 
 
@@ -162,15 +143,6 @@ def _is_large(image: dict[str, Any]) -> bool:
 
 def _place(image: dict[str, Any]) -> tuple[int, ...]:
     return (*map(round, image["bbox"]), image["width"], image["height"])
-
-
-def _weigh(document: Any, page: Any) -> int:
-    """Bytes of content that the page draws; ``too_large`` from ``HOSTILE`` on."""
-    size = content_bytes(document, page)
-    if size >= HOSTILE:
-        detail = f"a page's content unpacks to more than {HOSTILE // 1_000_000} MB"
-        raise UnreadableDocument("too_large", detail)
-    return size
 
 
 def _embedded(document: Any, page: Any, params: OcrParams) -> Pixels | None:
@@ -201,47 +173,3 @@ def _pixels(pixmap: Any) -> Pixels:
     if pixmap.alpha:
         pixmap = pymupdf.Pixmap(pixmap, 0)
     return np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.width, 3).copy()
-
-
-def content_bytes(document: Any, page: Any) -> int:
-    """Bytes of content that drawing a page runs through, forms as often as they are drawn; counted to ``HOSTILE``.
-
-    Drawings of annotations, patterns and fonts are not counted, and filters other than Flate count as stored: the
-    limits of ``bounds`` hold for them.
-    """
-    # The owner of a form (a form's xref, 0 for the page) and the name that it has there → its xref.
-    forms = {(owner, name): xref for xref, name, owner, *_ in document.get_page_xobjects(page.number)}
-    known: dict[int | None, int] = {None: 0}  # Bytes by form
-
-    def weigh(xref: int, owner: int) -> int:
-        content = inflate_stream(document, xref, HOSTILE)
-        total = len(content)
-        for found in _DO.finditer(content) if forms else ():
-            if total >= HOSTILE:
-                break
-            form = forms.get((owner, found[1].decode("latin-1")))
-            if form is not None and form not in known:
-                known[form] = 0  # of a form that draws itself: MuPDF does not go round
-                known[form] = weigh(form, form)
-            total += known[form]
-        return min(total, HOSTILE)
-
-    total = 0
-    for xref in page.get_contents():
-        total += weigh(xref, 0)
-        if total >= HOSTILE:
-            return HOSTILE
-    return total
-
-
-def inflate_stream(document: Any, xref: int, most: int) -> bytes:
-    """A stream of a PyMuPDF document, unpacked while its filters are Flate; no more than ``most`` bytes of it."""
-    content: bytes = document.xref_stream_raw(xref) or b""
-    for name in re.findall(_FILTER, document.xref_get_key(xref, "Filter")[1]):
-        if not _FLATE.fullmatch(name):
-            break
-        try:
-            content = zlib.decompressobj().decompress(content, most)
-        except zlib.error:
-            break
-    return content[:most]

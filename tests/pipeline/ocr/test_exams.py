@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.ocr.assemble import Exam, exam_of, manifest_within, read_manifest
+from build_dataset.pipeline.ocr.assemble import Exam, exam_of, read_manifest
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.taxonomy import cmb_catalogue
 
@@ -25,16 +25,6 @@ def test_a_subcategory_of_another_category_does_not_count():
     assert exam_of(f"{first.zh}/{second.subcategories[0].zh}/a.pdf", {}) == Exam(first.zh)
     assert exam_of(f" {second.en.upper()} /a.pdf", {}) == Exam(second.zh)
     assert exam_of(f"{first.zh}.pdf", {}) == Exam()
-
-
-def test_a_manifest_of_a_folder_names_documents_from_there(tmp_path):
-    (tmp_path / "manifest.csv").write_text("document,exam_type\na.pdf, 护理考试 \n,x\n", encoding="utf-8")
-    found = manifest_within(tmp_path / "manifest.csv", "2024/manifest.csv")
-    assert found == {"2024/a.pdf": Exam("护理考试")}
-    (tmp_path / "manifest.csv").write_text("题目,答案\n甲,A\n", encoding="utf-8")
-    assert manifest_within(tmp_path / "manifest.csv", "2024/manifest.csv") is None
-    assert manifest_within(tmp_path / "absent.csv", "absent.csv") is None
-    assert read_manifest(tmp_path / "absent") == {}
 
 
 def test_the_manifest_outweighs_folders(tmp_path):

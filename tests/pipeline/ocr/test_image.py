@@ -99,18 +99,18 @@ def test_pages_of_a_tiff_have_their_own_size(tmp_path: Path) -> None:
     ]
     assert [(one.width, one.height) for one in found] == [(842, 421), (421, 842), (842, 842)]
     with pytest.raises(UnreadableDocument, match="too_large"):
-        ImageReader().image(path, 3, at_most(299))
-    assert ImageReader().image(path, 3, at_most(300)).pixels.shape == (17, 17, 3)
-    assert ImageReader().image(path, 1, at_most(299)).pixels.shape == (10, 20, 3)
+        ImageReader().image(path, 3, at_most(449))
+    assert ImageReader().image(path, 3, at_most(450)).pixels.shape == (21, 21, 3)
+    assert ImageReader().image(path, 1, at_most(449)).pixels.shape == (10, 20, 3)
 
 
-def test_a_picture_of_three_times_the_pixels_is_read_and_a_larger_one_is_not(tmp_path: Path) -> None:
-    for width in (300, 301):
+def test_a_picture_of_twice_the_pixels_is_read_and_a_larger_one_is_not(tmp_path: Path) -> None:
+    for width in (200, 201):
         plain(width, 1).save(tmp_path / f"{width}.png")
-    assert ImageReader().count_pages(tmp_path / "300.png", at_most(100)) == 1
+    assert ImageReader().count_pages(tmp_path / "200.png", at_most(100)) == 1
     with pytest.raises(UnreadableDocument) as caught:
-        ImageReader().count_pages(tmp_path / "301.png", at_most(100))
-    assert caught.value.detail == "301 x 1 pixels, more than 3 x max_pixels = 100"
+        ImageReader().count_pages(tmp_path / "201.png", at_most(100))
+    assert caught.value.detail == "201 x 1 pixels, more than 2 x max_pixels = 100"
 
 
 @pytest.mark.parametrize("orientation", range(10))
@@ -138,22 +138,6 @@ def test_a_picture_with_too_many_pixels_is_scaled_down(flips: Flips) -> None:
     ]
     assert (shape(1, 10_000, 100), shape(10_000, 1, 100)) == ((1000, 1), (1, 1000))
     assert shape(50, 200, 100) == (20, 5)
-
-
-@pytest.mark.parametrize(("height", "most"), [(511, 10**6), (512, 10**6), (513, 10**6), (1300, 10**6)])
-def test_a_picture_that_is_not_scaled_keeps_its_pixels(height: int, most: int) -> None:
-    shades = np.random.default_rng(0).integers(0, 255, (height, 6, 3)).astype(np.uint8)
-    assert (image.upright(Image.fromarray(shades), most) == shades).all()
-
-
-@pytest.mark.parametrize(("share", "height"), [(0.5, 2600), (0.5, 900), (0.75, 1600), (0.9, 1500)])
-def test_a_picture_scaled_in_strips_is_as_one_scaled_at_once(share: float, height: int) -> None:
-    shades = np.random.default_rng(0).integers(0, 255, (height, 20, 3)).astype(np.uint8)
-    picture = Image.fromarray(shades)
-    found = image.upright(picture, int(height * 20 * share**2))
-    once = np.asarray(picture.resize((found.shape[1], found.shape[0]), Image.Resampling.BOX))
-    assert found.shape[0] == pytest.approx(height * share, abs=2)
-    assert int(np.abs(found.astype(int) - once).max()) <= 1
 
 
 def shown(picture: Image.Image) -> list[list[int]]:

@@ -113,32 +113,9 @@ def test_a_page_is_as_large_as_paper_whatever_resolution_the_file_claims(tmp_pat
     assert ImageReader().image(tmp_path / "a.png", 1, PARAMS).height == pytest.approx(height, rel=1e-3)
 
 
-def test_what_is_converted_in_strips_is_what_is_converted_at_once(tmp_path):
-    picture = Image.effect_noise((50, 1700), 90).convert("P")
-    picture.save(tmp_path / "a.png")
-    whole = np.asarray(picture.convert("RGB"))
-    assert (ImageReader().image(tmp_path / "a.png", 1, PARAMS).pixels == whole).all()
-    small = ImageReader().image(tmp_path / "a.png", 1, OcrParams(max_pixels=1_000_000)).pixels
-    assert (small == whole).all()
-
-
-@pytest.mark.parametrize(("values", "expected"), [((0.0, 0.5, 1.0), (0, 127, 255)), ((0, 9, 255), (0, 9, 255))])
-def test_white_is_what_the_brightest_pixel_says(tmp_path, values, expected):
-    Image.fromarray(np.array([values], dtype=np.float32)).save(tmp_path / "a.tif")
-    assert tuple(ImageReader().image(tmp_path / "a.tif", 1, PARAMS).pixels[0, :, 0]) == expected
-
-
-def test_transparent_pictures_stand_on_white_and_16_bit_ones_keep_their_contrast(tmp_path):
-    Image.new("RGBA", (4, 4), (0, 0, 0, 0)).save(tmp_path / "a.png")
-    assert ImageReader().image(tmp_path / "a.png", 1, PARAMS).pixels.min() == 255
-    deep = Image.fromarray(np.array([[0, 65535], [32768, 65535]], dtype=np.uint16))
-    deep.save(tmp_path / "b.png")
-    assert sorted(ImageReader().image(tmp_path / "b.png", 1, PARAMS).pixels[:, :, 0].ravel()) == [0, 127, 255, 255]
-
-
 def test_large_pictures_are_scaled_down_and_huge_ones_refused(tmp_path):
     path = tmp_path / "a.png"
-    Image.new("1", (2000, 1500)).save(path)
+    Image.new("1", (1600, 1200)).save(path)
     small = OcrParams(max_pixels=1_000_000)
     assert ImageReader().image(path, 1, small).pixels.shape == (866, 1154, 3)
     Image.new("1", (4000, 3000)).save(path)
@@ -416,84 +393,6 @@ def test_paper_is_divided_out_where_it_is_dark(flips):
 def at_most(pixels: int) -> OcrParams:
     """Fewer pixels than a user may ask for, for small pictures."""
     return OcrParams().model_copy(update={"max_pixels": pixels})
-
-
-def test_each_frame_of_a_tiff_is_a_page(tmp_path):
-    frames = [Image.new("RGB", (20 + 10 * at, 30), (60 * at,) * 3) for at in range(3)]
-    path = tmp_path / "pages.tiff"
-    frames[0].save(path, save_all=True, append_images=frames[1:])
-    reader = ImageReader()
-    assert reader.count_pages(path, OcrParams()) == 3
-    pages = [reader.image(path, page, OcrParams()) for page in (1, 2, 3)]
-    assert [(page.pixels.shape, int(page.pixels[0, 0, 0])) for page in pages] == [
-        ((30, 20, 3), 0),
-        ((30, 30, 3), 60),
-        ((30, 40, 3), 120),
-    ]
-
-
-def test_moving_pictures_are_one_page(tmp_path):
-    frames = [Image.new("L", (20, 30), 99 * at) for at in range(3)]
-    frames[0].save(tmp_path / "a.gif", save_all=True, append_images=frames[1:])
-    assert ImageReader().count_pages(tmp_path / "a.gif", OcrParams()) == 1
-
-
-def test_pictures_of_three_times_the_pixels_are_refused_and_larger_ones_made_smaller(tmp_path, flips):
-    def shape(width: int) -> object:
-        path = tmp_path / "a.png"
-        Image.new("1", (width, 10)).save(path)
-        try:
-            return ImageReader().image(path, 1, at_most(1000)).pixels.shape[1]
-        except UnreadableDocument as error:
-            return error.reason
-
-    assert [shape(width) for width in (100, 101, 300)] == [100, 100, 173]
-    assert flips(lambda width: shape(width) == "too_large", range(290, 310)) == [301]
-
-
-@pytest.mark.parametrize("told", [*range(10), 99])
-def test_a_picture_is_upright_as_its_tag_says(tmp_path, told):
-    picture = Image.new("L", (20, 40), 255)
-    picture.paste(0, (0, 0, 5, 5))
-    exif = picture.getexif()
-    exif[0x0112] = told
-    picture.save(tmp_path / "a.png", exif=exif)
-    page = ImageReader().image(tmp_path / "a.png", 1, OcrParams())
-    corner = [int(page.pixels[y, x, 0]) for y, x in ((2, 2), (2, -3), (-3, -3), (-3, 2))].index(0)
-    lying = told in (5, 6, 7, 8)
-    assert page.pixels.shape == ((20, 40, 3) if lying else (40, 20, 3))
-    assert corner == {2: 1, 3: 2, 4: 3, 6: 1, 7: 2, 8: 3}.get(told, 0)
-    assert (page.width, page.height) == pytest.approx((842, 421) if lying else (421, 842))
-
-
-@pytest.mark.parametrize(
-    ("head", "suffix", "read"),
-    [
-        (b"BM", ".bmp", True),
-        (b"BM", ".txt", False),
-        (b"GIF8", "", True),
-        (b"RIFF1234WEBP", "", True),
-        (b"RIFF1234WAVE", "", False),
-        (b"RIFX1234WEBP", "", False),
-        (b"\0\0\0\x18ftypheic", "", True),
-        (b"\0\0\0\x18ftypmp42", "", False),
-        (b"\xff\xd8\xff", "", True),
-    ],
-)
-def test_a_picture_is_told_by_its_first_bytes(head, suffix, read):
-    assert ImageReader().recognises(head, suffix) == read
-
-
-def test_strips_of_a_tall_picture_meet_without_a_seam(tmp_path):
-    """Rows are converted 512 at a time; made smaller, each strip takes the rows that its own rows cover."""
-    rows = (np.arange(2000) // 8).astype(np.uint8)
-    Image.fromarray(np.repeat(rows[:, None], 300, axis=1)).save(tmp_path / "a.png")
-    whole = ImageReader().image(tmp_path / "a.png", 1, at_most(600_000)).pixels
-    assert (whole[:, 0, 0] == rows).all()
-    half = ImageReader().image(tmp_path / "a.png", 1, at_most(337_500)).pixels
-    assert half.shape == (1500, 225, 3)
-    middles = (np.arange(1500) + 0.5) * 2000 / 1500 / 8
-    assert np.abs(half[:, 0, 0] - (middles - 0.5)).max() <= 0.6
 
 
 def diagonal(count: int, size: int = 400, first: int = 100, thick: int = 3) -> np.ndarray:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -313,36 +312,6 @@ def test_exponents_are_told_by_their_height_whatever_their_size(tmp_path, cjk, r
     assert found == [f"{base}{raised}{rest}".replace(" ", "") for base, _, raised, rest in SCRIPTS]
 
 
-def told_as(path, printed: str, told: str) -> None:
-    """Make the text layer of a file say another digit than is printed."""
-    document = pymupdf.open(path)
-    for xref in range(1, document.xref_length()):
-        kind, value = document.xref_get_key(xref, "ToUnicode")
-        if kind == "xref":
-            stream = document.xref_stream(int(value.split()[0]))
-            glyph, code = ord(printed) - 0x1F, ord(printed)  # the font has ASCII from glyph 1 on
-            parts = f"<0001> <{glyph - 1:04x}> <0020>\n<{glyph:04x}> <{glyph:04x}> <{ord(told):04x}>\n"
-            parts += f"<{glyph + 1:04x}> <005f> <{code + 1:04x}>"
-            document.update_stream(int(value.split()[0]), stream.replace(b"<0001> <005f> <0020>", parts.encode()))
-    document.saveIncr()
-
-
-@pytest.mark.parametrize(("printed", "told"), [("3", "8"), ("6", "5"), ("0", "8"), ("1", "9")])
-def test_a_font_that_tells_another_digit_than_it_prints_is_not_believed(make_pdf, printed, told):
-    path = make_pdf(
-        [[(60, 100, f"1. {PROSE}每日{printed}mg")], [(60, 100, "2. 另一题")], [(60, 100, f"3. {printed} 日")]]
-    )
-    told_as(path, printed, told)
-    first, second, third = PdfReader().read(path, [1, 2, 3], OcrParams())
-    assert first == third == NeedsOcr("garbled_digits")
-    assert second.lines[0].text == "2. 另一题"
-
-
-def test_digits_of_a_sound_font_are_believed(make_pdf, read_page):
-    page = read_page(make_pdf([[(60, 100, f"1. {PROSE}0123456789")]]))
-    assert page.lines[0].text.endswith("0123456789")
-
-
 def test_the_image_that_makes_up_a_page_is_upright_whole_and_not_stretched(flips, monkeypatch):
     monkeypatch.setattr(pdf.pymupdf, "Pixmap", lambda *of: of)
     monkeypatch.setattr(pdf, "_pixels", lambda pixmap: pixmap)
@@ -486,40 +455,12 @@ def test_a_page_is_drawn_in_six_seconds(make_pdf: Callable[..., Path], monkeypat
     assert (first.pixels.min() < 128, int(second.pixels.min())) == (True, 255)
 
 
-@pytest.mark.parametrize(
-    ("size", "reads", "draws"),
-    [
-        (10_000_000, "reads", "drawn"),
-        (10_000_001, NeedsOcr("heavy_content"), "drawn"),
-        (99_999_999, NeedsOcr("heavy_content"), "drawn"),
-        (100_000_000, "too_large", "too_large"),
-    ],
-)
-def test_a_page_with_much_content_is_only_drawn_and_with_more_refused(
-    make_pdf: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, size: int, reads: object, draws: str
-) -> None:
-    path = make_pdf([[(60, 100, PROSE)]])
-    monkeypatch.setattr(pdf, "content_bytes", lambda *_: size)
-
-    def outcome(read: Callable[[], object]) -> object:
-        try:
-            return read()
-        except UnreadableDocument as error:
-            assert error.detail == "a page's content unpacks to more than 100 MB"  # noqa: PT017
-            return error.reason
-
-    (found,) = [outcome(lambda: PdfReader().read(path, [1], OcrParams())[0])]
-    assert found == reads or (reads == "reads" and isinstance(found, PageRead))
-    drawn = outcome(lambda: PdfReader().image(path, 1, OcrParams(dpi=72)).pixels.shape)
-    assert drawn == ("too_large" if draws == "too_large" else (842, 595, 3))
-
-
 class Pages(list[SimpleNamespace]):
     """Pages of a document, each with its images."""
 
     @classmethod
     def of(cls, *images: list[dict[str, object]]) -> Pages:
-        return cls(SimpleNamespace(get_image_info=lambda found=found: found, weight=1) for found in images)
+        return cls(SimpleNamespace(get_image_info=lambda found=found: found) for found in images)
 
 
 def placed(x: float, width: float = 100, height: float = 50) -> dict[str, object]:
@@ -527,7 +468,6 @@ def placed(x: float, width: float = 100, height: float = 50) -> dict[str, object
 
 
 def test_an_image_at_one_place_of_pages_up_to_two_apart_is_furniture(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf, "content_bytes", lambda document, page: page.weight)
     image = placed(20)
     for own in (0, 4, 8):
         kept = []
@@ -538,34 +478,11 @@ def test_an_image_at_one_place_of_pages_up_to_two_apart_is_furniture(monkeypatch
 
 
 def test_small_images_and_those_at_other_places_are_no_furniture(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf, "content_bytes", lambda document, page: page.weight)
     stays, small, large = placed(300), placed(20, 99), placed(150)
     pages = Pages.of([small, large, placed(301)], [small, large, stays])
     assert pdf._Furniture(pages).without(1, [small, large, stays]) == [small, stays]
     assert pdf._Furniture(pages).without(1, [small]) == [small]
     assert pdf._Furniture(pages).without(1, []) == []
-
-
-@pytest.mark.parametrize(("weight", "furniture"), [(10_000_000, True), (10_000_001, False)])
-def test_a_heavy_or_broken_neighbour_tells_nothing_of_furniture(
-    monkeypatch: pytest.MonkeyPatch, weight: int, furniture: bool
-) -> None:
-    monkeypatch.setattr(pdf, "content_bytes", lambda document, page: page.weight)
-    image = placed(20)
-    pages = Pages.of([image], [image])
-    pages[0].weight = weight
-    assert (pdf._Furniture(pages).without(1, [image]) == []) == furniture
-    pages[0] = SimpleNamespace(weight=1)  # it cannot be asked for its images
-    assert pdf._Furniture(pages).without(1, [image]) == [image]
-
-
-def test_what_is_known_of_a_page_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
-    monkeypatch.setattr(pdf, "content_bytes", lambda document, page: asked.append(page) or 1)
-    image = placed(20)
-    furniture = pdf._Furniture(Pages.of([image], [image], [image]))
-    assert [furniture.without(at, [image]) for at in range(3)] == [[]] * 3
-    assert len(asked) == 2
 
 
 @pytest.mark.parametrize(
@@ -611,91 +528,3 @@ def test_an_image_of_any_kind_has_three_channels(kind: str, alpha: bool) -> None
     pixmap = pymupdf.Pixmap(getattr(pymupdf, kind), pymupdf.IRect(0, 0, 3, 2), alpha)
     pixmap.clear_with(255)
     assert pdf._pixels(pixmap).shape == (2, 3, 3)
-
-
-class Streams:
-    """A document of streams by their number, with the forms of its one page."""
-
-    def __init__(self, streams: dict[int, bytes], forms: Sequence[tuple[int, str, int]] = (), filters: str = "null"):
-        self.streams, self.forms, self.filters = streams, forms, filters
-
-    def xref_stream_raw(self, xref: int) -> bytes | None:
-        return self.streams.get(xref)
-
-    def xref_get_key(self, xref: int, key: str) -> tuple[str, str]:
-        assert key == "Filter"
-        return ("name", self.filters)
-
-    def get_page_xobjects(self, number: int) -> list[tuple[int, str, int, int]]:
-        assert number == 4
-        return [(*form, 0) for form in self.forms]
-
-
-@pytest.mark.parametrize(
-    ("streams", "forms", "weight"),
-    [
-        ({1: b"x" * 10}, [], 10),
-        ({}, [], 0),
-        ({1: b"x" * 10, 2: b"y" * 20}, [], 30),
-        ({1: b"x" * 999}, [], 999),
-        ({1: b"x" * 1000}, [], 1000),
-        ({1: b"x" * 1001}, [], 1000),
-        ({1: b"x" * 600, 2: b"x" * 399}, [], 999),
-        ({1: b"x" * 600, 2: b"x" * 600}, [], 1000),
-        ({1: b"/F Do /F Do", 5: b"z" * 100}, [(5, "F", 0)], 211),
-        ({1: b"/F Do /G Do", 5: b"z" * 100}, [(5, "F", 0)], 111),
-        ({1: b"/F Do", 5: b"z" * 100}, [(5, "F", 7)], 5),
-        ({1: b"/F Do", 5: b"/F Do", 6: b"z" * 50}, [(5, "F", 0), (6, "F", 5)], 60),
-        ({1: b"/F Do", 5: b"/F Do"}, [(5, "F", 0), (5, "F", 5)], 10),
-        ({1: b"/F Do/F Do", 5: b"z" * 495}, [(5, "F", 0)], 1000),
-        ({1: b"/F Do/F Do", 5: b"z" * 494}, [(5, "F", 0)], 998),
-        ({1: b"/F Do/F Do/F Do", 5: b"z" * 900}, [(5, "F", 0)], 1000),
-        ({1: b"/F Dot", 5: b"z" * 100}, [(5, "F", 0)], 6),
-    ],
-)
-def test_the_content_of_a_page_counts_forms_as_often_as_they_are_drawn(
-    monkeypatch: pytest.MonkeyPatch, streams: dict[int, bytes], forms: list[tuple[int, str, int]], weight: int
-) -> None:
-    monkeypatch.setattr(pdf, "HOSTILE", 1000)
-    page = SimpleNamespace(number=4, get_contents=lambda: [1, 2])
-    assert pdf.content_bytes(Streams(streams, forms), page) == weight
-
-
-def test_a_form_is_weighed_once_and_nothing_behind_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf, "HOSTILE", 1000)
-    asked: list[int] = []
-
-    def inflate(document: Streams, xref: int, most: int) -> bytes:
-        asked.append(xref)
-        return document.streams[xref][:most]
-
-    monkeypatch.setattr(pdf, "inflate_stream", inflate)
-    page = SimpleNamespace(number=4, get_contents=lambda: [1, 2])
-    streams = {1: b"/F Do/F Do /G Do", 2: b"x", 5: b"z" * 492, 6: b"w"}
-    assert pdf.content_bytes(Streams(streams, [(5, "F", 0), (6, "G", 0)]), page) == 1000
-    assert asked == [1, 5]
-
-
-PACKED = zlib.compress(b"x" * 500)
-
-
-@pytest.mark.parametrize(
-    ("raw", "filters", "content"),
-    [
-        (b"abc", "null", b"abc"),
-        (None, "null", b""),
-        (PACKED, "/FlateDecode", b"x" * 100),
-        (PACKED, "/Fl", b"x" * 100),
-        (PACKED, "/Flat", PACKED),
-        (zlib.compress(b"x" * 99), "[/FlateDecode]", b"x" * 99),
-        (zlib.compress(zlib.compress(b"x" * 99)), "[/FlateDecode/FlateDecode]", b"x" * 99),
-        (zlib.compress(PACKED), "[/FlateDecode /ASCII85Decode/FlateDecode]", PACKED),
-        (b"no zlib", "/FlateDecode", b"no zlib"),
-        (b"a" * 200, "null", b"a" * 100),
-    ],
-)
-def test_a_stream_is_unpacked_while_its_filters_are_flate_and_up_to_a_bound(
-    raw: bytes | None, filters: str, content: bytes
-) -> None:
-    document = Streams({} if raw is None else {1: raw}, (), filters)
-    assert pdf.inflate_stream(document, 1, 100) == content

@@ -159,33 +159,6 @@ def _png(picture: Image.Image) -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("digits", "enclosed"), [("12357", {0}), ("0", {1, 2}), ("4", {0, 1}), ("69", {1}), ("8", {2})]
-)
-def test_a_digit_is_one_that_encloses_as_many_white_areas(digits, enclosed, monkeypatch):
-    """Any of its places is enough; a font that is sound once is not looked at again."""
-    page = pymupdf.open().new_page()
-    for digit in digits:
-        layer = SimpleNamespace(digits={("font", digit): [Rect(0, 0, 5, 9), Rect(9, 0, 14, 9)]})
-        seen = []
-        for first in range(4):
-            holes = iter([3 if first else 4, first])
-            monkeypatch.setattr(routing, "_holes", lambda *_, told=holes: next(told))
-            shapes = routing.DigitShapes()
-            seen += [] if shapes.lie(page, layer, Drawing([], [], [], [])) else [first]
-            assert shapes.lie(page, layer, Drawing([], [], [], [])) == (first not in enclosed)
-        assert set(seen) == enclosed
-
-
-def test_digits_on_images_do_not_count(monkeypatch):
-    monkeypatch.setattr(routing, "_holes", lambda *_: 9)
-    page = pymupdf.open().new_page()
-    layer = SimpleNamespace(digits={("font", "1"): [Rect(0, 0, 5, 9)]})
-    image = Drawing([], [], [], [Rect(4, 8, 50, 50)])
-    assert not routing.DigitShapes().lie(page, layer, image)
-    assert routing.DigitShapes().lie(page, layer, Drawing([], [], [], [Rect(5, 9, 50, 50)]))
-
-
 def test_images_that_overlap_cover_a_page_once(flips):
     def cover(*boxes: tuple[float, ...]) -> float:
         return routing.image_cover(Drawing([], [], [], [Rect(*box) for box in boxes]), Rect(0, 0, 100, 100))

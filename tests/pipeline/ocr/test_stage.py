@@ -326,23 +326,6 @@ def test_a_page_alone_has_less_time_than_a_chunk(put, read, context, monkeypatch
     assert limits == [(5, 6.0), *[(1, 2.0)] * 3]
 
 
-def test_what_timed_out_is_tried_once_more_at_the_end(put, read, context, monkeypatch):
-    put("paper.pdf", STEM, "2. 第二题")
-    tried: list[tuple[int, ...]] = []
-
-    def slow_at_first(function, items, *, timeout=None):
-        for item in items:
-            if function is tasks.read_pages:
-                tried.append(item.pages)
-            late = function is tasks.read_pages and 2 in item.pages and len(tried) < 4
-            yield item, Failure("timeout", "took longer than the limit") if late else function(item)
-
-    monkeypatch.setattr(context, "map", slow_at_first)
-    result = read()
-    assert tried == [(1, 2), (1,), (2,), (2,)]
-    assert [line.text for line in Line.from_frame(result.tables["lines"])] == [STEM, "2. 第二题"]
-
-
 def test_a_file_that_changes_while_it_is_read_is_told_and_nothing_of_it_is_stored(
     put, context, files_table, monkeypatch
 ):
@@ -461,35 +444,6 @@ def test_pages_are_recognised_one_by_one_with_ten_times_their_seconds(read, cont
     heard = listened(context, monkeypatch, nothing_seen)
     read(OcrParams(page_timeout=7.0, force_ocr=True))
     assert heard[2:] == [("recognise_page", (1,), 70.0), ("recognise_page", (2,), 70.0)]
-
-
-def test_a_page_that_timed_out_beside_one_that_crashed_is_tried_again_alone(put, read, context, monkeypatch):
-    put("paper.pdf", STEM, "2. 第二题", "3. 第三题")
-
-    def answer(function, item):
-        if function is not tasks.read_pages or item.pages == (1,):
-            return None
-        if item.pages == (2,) and sum(pages == (2,) for _, pages, _ in heard) == 2:
-            return None
-        return Failure("crashed" if item.pages == (3,) else "timeout", "")
-
-    heard = listened(context, monkeypatch, answer)
-    result = read()
-    assert [pages for _, pages, _ in heard[1:]] == [(1, 2, 3), (1,), (2,), (3,), (2, 3), (2,), (3,)]
-    assert result.facts["pages_lost"] == ["paper.pdf#3: crashed: "]
-    assert not result.complete
-
-
-def test_three_pages_that_timed_out_are_not_tried_again(put, read, context, monkeypatch):
-    put("paper.pdf", STEM, "2. 第二题", "3. 第三题", "4. 第四题")
-
-    def answer(function, item):
-        late = function is tasks.read_pages and item.pages != (1,)
-        return Failure("timeout", "slow") if late else None
-
-    heard = listened(context, monkeypatch, answer)
-    assert read().facts["pages_lost"] == [f"paper.pdf#{page}: timeout: slow" for page in (2, 3, 4)]
-    assert [pages for _, pages, _ in heard[1:]] == [(1, 2, 3, 4), (1,), (2,), (3,), (4,)]
 
 
 def test_pages_after_the_third_that_failed_say_that_they_were_not_tried(put, read, context, monkeypatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
@@ -69,8 +68,3 @@ def test_the_resolution_that_a_file_states_is_believed_where_it_makes_a_page(fli
     assert flips(lambda dpi: believed[dpi - 1], range(1, 1300)) == [81, 1201]
     small = [points((dpi, dpi), 100, 140) == round(72 / dpi, 4) for dpi in range(1, 100)]
     assert flips(lambda dpi: small[dpi - 1], range(1, 100)) == [50]
-
-
-@pytest.mark.parametrize(("brightest", "white"), [(1.0, 1.0), (1.1, 255.0), (255.0, 255.0), (256.0, 65535.0)])
-def test_white_is_told_by_the_brightest_pixel(brightest, white):
-    assert tall._white(Image.fromarray(np.array([[0, brightest]], np.float32))) == white

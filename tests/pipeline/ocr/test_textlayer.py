@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pymupdf
 
 from build_dataset.pipeline.ocr import textlayer
-from build_dataset.pipeline.ocr.model import Rect
-
-TURN = pymupdf.Matrix(0, 1, -1, 0, 600, 0)
 
 
 def span(*chars: tuple[str, float, float], y: float = 100.0, **more: object) -> dict[str, Any]:
@@ -27,21 +23,15 @@ class Page:
     """A page that says what it was told."""
 
     rect = pymupdf.Rect(0, 0, 595, 842)
-    rotation_matrix = TURN
 
-    def __init__(self, *lines: dict[str, Any], images: Sequence[object] = (), rotation: int = 0):
-        self.lines, self.images, self.rotation = lines, list(images), rotation
-        self.flags: list[int] = []
+    def __init__(self, *lines: dict[str, Any]):
+        self.lines = lines
 
-    def get_textpage(self, flags: int) -> Page:
-        self.flags.append(flags)
-        return self
-
-    def extractIMGINFO(self) -> list[object]:  # noqa: N802
-        return self.images
-
-    def extractRAWDICT(self) -> dict[str, Any]:  # noqa: N802
+    def get_text(self, kind: str, flags: int) -> dict[str, Any]:
         return {"blocks": [{"lines": self.lines[:1]}, {"type": 1}, {"lines": self.lines[1:]}]}
+
+    def get_image_info(self) -> list[object]:
+        return []
 
 
 def apart(*spans: dict[str, Any]) -> list[dict[str, Any]]:
@@ -76,7 +66,6 @@ def test_characters_that_run_another_way_are_turned():
     level = line(span(("乙", 10.0, 20.0)), box=(0, 30, 9, 40))
     hidden = line(span(("丙", 10.0, 20.0), alpha=0), box=(0, 60, 9, 70), way=(0.0, -1.0))
     assert counted(upward, level, hidden) == (["乙"], 3, 1, 1)
-    assert counted(upward, level, hidden, rotation=90) == (["甲"], 3, 1, 1)
 
 
 def test_so_many_characters_of_a_page_are_read_and_no_more():
@@ -86,32 +75,6 @@ def test_so_many_characters_of_a_page_are_read_and_no_more():
     assert [text[:1] for text in counted(*apart(span(("甲" * 60_001, 10.0, 20.0))))[0]] == []
 
 
-def test_copies_are_looked_for_in_lines_that_may_hold_some():
-    first, second = span(("甲", 10.0, 20.0)), span(("甲", 10.5, 20.5))
-    assert counted(*apart(first, second))[0] == ["甲", "甲"], "lines apart are not looked at"
-    assert counted(line(first, box=(0, 0, 90, 10)), line(second, box=(0, 1, 90, 11)))[0] == ["甲"]
-    assert counted(line(span(("甲", 10.0, 20.0), ("甲", 10.5, 20.5))))[0] == ["甲"]
-    narrow = [line(span(("l", 10.0, 10.5), ("l", 10.0 + step / 16, 10.5 + step / 16))) for step in range(8)]
-    assert [counted(one)[0] for one in narrow] == [["l"]] * 4 + [["ll"]] * 4, "from the middle on"
-    assert counted(line(span(("甲", 10.0, 20.0)), span(("甲", 10.5, 20.5))))[0] == ["甲"]
-
-
-def test_places_of_digits_are_noted_on_pages_that_are_not_turned():
-    number = span(("7", 10.0, 15.0))
-    _, layer = textlayer.read_text_layer(Page(line(number)))
-    assert layer.digits == {("F", "7"): [Rect(10.0, 91.0, 15.0, 102.0)]}
-    _, layer = textlayer.read_text_layer(Page(line(number, way=(0.0, -1.0)), rotation=90))
-    assert ([run.text for run in layer.runs], layer.digits) == (["7"], {})
-
-
-def test_a_page_with_images_is_read_again_without_their_pixels():
-    plain, pictured = Page(line(span(("甲", 10.0, 20.0)))), Page(images=[{"width": 9}])
-    assert textlayer.read_text_layer(plain)[0] == []
-    assert textlayer.read_text_layer(pictured)[0] == [{"width": 9}]
-    with_images = textlayer.FLAGS | pymupdf.TEXT_PRESERVE_IMAGES
-    assert (plain.flags, pictured.flags) == ([with_images], [with_images, textlayer.FLAGS])
-
-
 def test_a_run_ends_at_a_wide_gap_or_a_step_back_not_where_letters_touch():
     def texts(*starts: float) -> list[str]:
         return counted(line(span(*(("甲", x0, x0 + 10) for x0 in starts))))[0]
@@ -119,9 +82,3 @@ def test_a_run_ends_at_a_wide_gap_or_a_step_back_not_where_letters_touch():
     assert texts(10, 20) == ["甲甲"]
     assert texts(10, 30) == ["甲", "甲"]
     assert texts(30, 10) == ["甲", "甲"]
-
-
-def test_letters_printed_twice_to_look_bold_are_read_once():
-    word = span(("甲", 10.0, 20.0), ("乙", 20.0, 30.0))
-    again = span(("甲", 10.4, 20.4), ("乙", 20.4, 30.4))
-    assert counted(line(word, box=(10, 90, 30, 102)), line(again, box=(10, 90, 30, 102)))[0] == ["甲乙"]
