@@ -107,8 +107,8 @@ def gather_answers(
 
 
 def _of_runs(predictions: pl.DataFrame) -> list[_AnswerRow]:
-    """Return the first answers of our own runs to the printed questions; those of random and majority say nothing."""
-    first = (pl.col("repeat") == 0) & pl.col("variant").is_null() & (pl.col("task") == Task.ANSWER.value)
+    """Return the first answers of our own runs; those of random and majority say nothing."""
+    first = (pl.col("repeat") == 0) & (pl.col("task") == Task.ANSWER.value)
     first &= pl.col("rule").ne_missing(CHOSEN) | pl.col("likelihoods").is_not_null()
     return [
         _AnswerRow(id=row.question_id, model=row.run, answer="".join(row.extracted))

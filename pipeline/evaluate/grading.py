@@ -69,11 +69,9 @@ def grade(
     run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None, expected: float | None
 ) -> tuple[Prediction, Graded | None]:
     """Return the prediction of one generation, and its grade; None when the request failed."""
-    outcome, extraction = read_output(made, prompt.asked(), answer_first=answer_first)
-    letters, question = extraction.letters, prompt.printed
-    if prompt.shown is not None and letters is not None:
-        letters = prompt.shown.as_printed(letters)
-    graded = Graded(question, outcome, letters, expected, prompt.repeat, prompt.variant, extraction.sureness)
+    outcome, extraction = read_output(made, prompt.asked, answer_first=answer_first)
+    letters, question = extraction.letters, prompt.asked
+    graded = Graded(question, outcome, letters, expected, prompt.repeat, extraction.sureness)
     failed = outcome is Outcome.FAILED
     prediction = Prediction(
         task=Task.ANSWER,
@@ -94,15 +92,10 @@ def provenance(run: str, prompt: Prompt, made: Generation) -> dict[str, Any]:
     """Return the columns of ``Prediction`` that say how an output came about."""
     # the chat template of a local model changes the text
     read = made.asked or json.dumps(prompt.messages, ensure_ascii=False, sort_keys=True)
-    printed = prompt.shown.printed if prompt.shown is not None else {}
-    compared = [
-        Likelihood(label=printed.get(label, label), value=round(value, 6))
-        for label, value in (made.likelihoods or {}).items()
-    ]
+    compared = [Likelihood(label=label, value=round(value, 6)) for label, value in (made.likelihoods or {}).items()]
     return {
         "run": run,
         "repeat": prompt.repeat,
-        "variant": prompt.variant,
         "raw_output": made.text,
         "prompt_hash": sha256(read),
         "finish": None if made.text is None else made.finish,
@@ -121,7 +114,6 @@ class RunSettings:
     prompt: str = ""
     shots: int = 0
     repeats: int = 1
-    shuffles: int = 0
     temperature: float = 0.0
 
     @property
@@ -135,7 +127,7 @@ def run_settings(options: AskOptions) -> RunSettings:
     """Return the settings of a configured model."""
     model = Path(str(getattr(options, "model", None) or getattr(options, "name", ""))).name
     model = options.called() if isinstance(options, TransformersModel) else model
-    same = options.model_dump(include={"shots", "repeats", "shuffles", "temperature"})
+    same = options.model_dump(include={"shots", "repeats", "temperature"})
     return RunSettings(model, options.task.value, options.template(), **same)
 
 
@@ -163,7 +155,7 @@ def describe_run(identity: Mapping[str, Any], made: Iterable[Generation]) -> dic
 
 def unsure_file(predictions: Iterable[Prediction]) -> bytes:
     """Return the outputs that were read weakly or not at all, for a person to look at: JSONL."""
-    shown = ("run", "question_id", "repeat", "variant", "rule", "extracted", "raw_output")
+    shown = ("run", "question_id", "repeat", "rule", "extracted", "raw_output")
     unsure = (each for each in predictions if each.sureness is Sureness.WEAK or _is_unread(each))
     lines = (json.dumps({name: getattr(each, name) for name in shown}, ensure_ascii=False) for each in unsure)
     return "".join(f"{line}\n" for line in lines).encode(errors="backslashreplace")

@@ -102,7 +102,7 @@ def answers_page(build: Build) -> bytes | None:
     frame = build.table("evaluate/predictions")
     if frame is None or not build.params.answers:
         return None
-    first = frame.filter((pl.col("repeat") == 0) & pl.col("variant").is_null())
+    first = frame.filter(pl.col("repeat") == 0)
     cards, kinds = _cards(build, first.filter(pl.col("task") == records.Task.ANSWER.value))
     texts, asked = _open_cards(build, first.filter(pl.col("task") != records.Task.ANSWER.value))
     if not cards and not texts:

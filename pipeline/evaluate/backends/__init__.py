@@ -101,11 +101,11 @@ class RandomBackend(LetterBackend):
     def choose(self, prompt: Prompt) -> tuple[str, ...]:
         """Guess; it depends on the seed and the question alone, not on the order or the limit."""
         draw = random.Random(sha256(str(self._seed), prompt.id))  # noqa: S311
-        return draw.choice(_choices(prompt.asked()))
+        return draw.choice(_choices(prompt.asked))
 
     def expected(self, prompt: Prompt) -> float | None:
         """The share of possible guesses that are right."""
-        choices, right = _choices(prompt.asked()), accepted_answers(prompt.asked())
+        choices, right = _choices(prompt.asked), accepted_answers(prompt.asked)
         return sum(frozenset(letters) in right for letters in choices) / len(choices)
 
 
@@ -125,7 +125,7 @@ class MajorityBackend(LetterBackend):
 
     def choose(self, prompt: Prompt) -> tuple[str, ...]:
         """Return that answer."""
-        question = prompt.asked()
+        question = prompt.asked
         labels = sorted(option.label for option in question.options)
         for size in (len(labels), None):
             counts = self._counts[is_multiple(question), size]

@@ -59,15 +59,15 @@ def test_a_row_that_cannot_be_read_is_one_line(tmp_path, line):
         gather_answers([path], questions())
 
 
-def prediction(letter: str, name: str = "q1", repeat: int = 0, variant: str | None = None) -> Prediction:
+def prediction(letter: str, name: str = "q1", repeat: int = 0) -> Prediction:
     return Prediction(
-        run="r", question_id=name, repeat=repeat, variant=variant, raw_output=letter, extracted=[letter],
+        run="r", question_id=name, repeat=repeat, raw_output=letter, extracted=[letter],
         rule="head", outcome=Outcome.ANSWERED, correct=True,
     )  # fmt: skip
 
 
-def test_of_our_runs_the_first_answer_to_the_printed_question_counts():
-    rows = [prediction("B", repeat=1), prediction("C", variant="order 1"), prediction("A")]
+def test_of_our_runs_the_first_answer_counts():
+    rows = [prediction("B", repeat=1), prediction("A")]
     assert gather_answers([], questions(), Prediction.to_frame(rows)).answers == {"q1": {"r": frozenset("A")}}
 
 

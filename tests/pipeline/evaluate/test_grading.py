@@ -17,7 +17,7 @@ from build_dataset.pipeline.evaluate.grading import (
     run_settings,
 )
 from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel, RandomModel, TransformersModel
-from build_dataset.pipeline.evaluate.prompting import Prompt, Variant
+from build_dataset.pipeline.evaluate.prompting import Prompt
 from build_dataset.schemas.evaluation import Outcome
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Option
@@ -48,7 +48,7 @@ def test_a_prediction_says_how_it_came_about():
     assert (row.prompt_tokens, row.completion_tokens, row.seed, row.model) == (5, 2, 9, "m")
     assert [(one.label, one.value) for one in row.likelihoods] == [("A", 0.123457)]
     assert (row.prompt_hash, row.finish, row.repeat) == (sha256(READ), "stop", 0)
-    assert (graded.correct, graded.expected, graded.repeat, graded.variant) == (True, 0.25, 0, None)
+    assert (graded.correct, graded.expected, graded.repeat) == (True, 0.25, 0)
 
 
 def test_a_request_that_failed_is_no_grade_and_no_answer_is_neither_right_nor_wrong():
@@ -58,20 +58,10 @@ def test_a_request_that_failed_is_no_grade_and_no_answer_is_neither_right_nor_wr
     assert (graded.correct, row.correct, row.extracted, row.outcome) == (False, None, None, Outcome.NO_ANSWER)
 
 
-def test_an_answer_to_another_order_is_told_in_the_letters_of_the_paper():
-    shown = make_question(1, "B")
-    variant = Variant(shown, {"A": "B", "B": "A", "C": "C", "D": "D"}, "order 1")
-    asked = prompt(make_question(1), shown=variant)
-    made = Generation("p", "答案是B", likelihoods={"B": 1.0})
-    row, graded = grade("run", asked, made, answer_first=True, expected=None)
-    assert (row.extracted, row.correct, row.variant, graded.variant) == (["A"], True, "order 1", "order 1")
-    assert [one.label for one in row.likelihoods] == ["A"]
-
-
 def test_a_run_is_described_by_its_defaults():
     settings = RunSettings("m")
     assert (settings.task, settings.prompt, settings.shots, settings.repeats) == ("answer", "", 0, 1)
-    assert (settings.shuffles, settings.temperature, settings.setting) == (0, 0.0, "0-shot · T = 0")
+    assert (settings.temperature, settings.setting) == (0.0, "0-shot · T = 0")
     assert RunSettings("m", shots=3, temperature=0.7).setting == "3-shot · T = 0.7"
 
 
@@ -90,9 +80,9 @@ def test_runs_of_a_model_share_its_name(options, model):
 
 
 def test_the_settings_of_a_run_are_those_of_its_model():
-    options = OpenAiModel(model="b", shots=2, repeats=3, shuffles=1, temperature=0.5)
+    options = OpenAiModel(model="b", shots=2, repeats=3, temperature=0.5)
     found = run_settings(options)
-    assert found == RunSettings("b", "answer", "answer_only", 2, 3, 1, 0.5)
+    assert found == RunSettings("b", "answer", "answer_only", 2, 3, 0.5)
 
 
 def test_names_and_libraries_of_a_run_are_told_once_and_in_order():

@@ -15,7 +15,7 @@ from build_dataset.schemas.evaluation import Outcome, Task
 from tests.pipeline.evaluate.conftest import make_question
 
 ALL = Slice("overall", "全部", "all")
-ANSWERS, TEXTS, VERSIONS, PEOPLE = ("answers",), ("texts",), ("versions",), ("people",)
+ANSWERS, TEXTS, PEOPLE = ("answers",), ("texts",), ("people",)
 BOTH = ("answers", "texts")
 
 

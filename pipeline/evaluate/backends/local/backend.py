@@ -269,7 +269,7 @@ class TransformersBackend(Backend):
         options = self._options
         letters: Letters = ()
         chooses = options.answer_by == "likelihood" and prompt.question is not None
-        if chooses and not is_multiple(prompt.asked()):
+        if chooses and not is_multiple(prompt.asked):
             tokens, letters = self._compared(prompt, text, special=special)
         seed = int(sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)  # 60 bits fit an int64
         asked = {
@@ -289,7 +289,7 @@ class TransformersBackend(Backend):
 
         A letter is the first token at which the continuations by the letters differ.
         """
-        labels = [option.label for option in prompt.asked().options]
+        labels = [option.label for option in prompt.asked.options]
         context = text.rstrip()  # "答案： " and "A" are cut as "答案：" and " A"
         ends = text[len(context) :]
         read, *wholes = self._encoded([context, *(context + ends + label for label in labels)], special=special)

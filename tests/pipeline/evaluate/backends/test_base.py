@@ -125,7 +125,7 @@ class Joining(Tokenizer):
 
 def test_a_token_across_the_end_of_the_prompt_is_compared_whole() -> None:
     backend = echo(Joining(), answer_by="likelihood")
-    asked = prompt("Q").asked()
+    asked = prompt("Q").asked
     tokens, choices = backend._compared(Prompt("p", (), asked), "Q:", special=False)
     assert tokens == (ord("Q"),)
     assert choices == (("A", 1000 + ord("A")), ("B", 1000 + ord("B")))
