@@ -41,8 +41,8 @@ def test_the_overall_table_bolds_the_best_model_and_never_a_baseline_or_people()
     assert table.second == {(4, 2)}
     assert "| two | 200 | **70.0 [65.0, 75.0]** |" in table.markdown()
     latex = table.files()["tables/cmexam_table3.tex"].decode()
-    assert r"\textbf{70.0} {[}65.0,~75.0]" in latex
-    assert r"\underline{60.0} {[}55.0,~65.0]" in latex
+    assert r"\textbf{70.0 {[}65.0, 75.0]}" in latex
+    assert r"\underline{60.0 {[}55.0, 65.0]}" in latex
 
 
 def test_deviations_over_repetitions_stand_beside_the_mean():
@@ -233,7 +233,7 @@ def test_names_that_are_markup_stay_names():
     assert rows[0].replace("\\|", "").count("|") == 4
     latex = files(found)["tables/cmexam_table3.tex"].decode()
     assert r"\textbackslash{}end\{table\}" in latex
-    assert r"\end{table}" not in latex
+    assert latex.count(r"\end{table}") == 1
 
 
 def test_how_runs_were_asked_survives_the_manifest():
