@@ -2,12 +2,15 @@
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
 from build_dataset.pipeline.export.card import labels_by_split
+from build_dataset.pipeline.rendering import html
+from build_dataset.pipeline.rendering.figures import Chart, svg
 from build_dataset.pipeline.rendering.markdown import number, percent
 from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.pipeline.report import published
@@ -53,14 +56,14 @@ def lengths(build: Build) -> Section | None:
         return None
     table, types = published.table2(splits), published.question_types(splits)
     shares = {name: _bins(rows) for name, rows in splits.items() if rows.height}
-    values = {
-        "table": table,
-        "types": types,
-        "shares": shares,
-        "bins": _BINS,
-        "largest": max(share for shares_of in shares.values() for share in shares_of),
-    }
-    return Section(values, files={**table.files(), **types.files()})
+    chart = _chart("Question length in characters 题目字数", _BINS, shares)
+    values = {"table": table, "types": types, "chart": html.inline(chart)}
+    return Section(values, files={"figures/lengths.svg": chart, **table.files(), **types.files()})
+
+
+def _chart(title: str, labels: Sequence[str], shares: Mapping[str, Sequence[float]]) -> bytes:
+    """Return a panel of CMExam's figure 2: the share of each split's questions by label."""
+    return svg(Chart(title, labels, {name: [(100 * share, None, None) for share in of] for name, of in shares.items()}))
 
 
 def _bins(rows: pl.DataFrame) -> list[float]:
@@ -80,8 +83,14 @@ def labels(build: Build) -> Section | None:
         chinese = "，".join(f"{item['chinese']} {item['few']}" for item in few)
         notices.append(notice("few_questions", few=ENOUGH, english=english, chinese=chinese))
     values = {"dimensions": shown, "splits": {name: rows.height for name, rows in splits.items()}}
-    files = {**_table(shown, splits).files(), **(published.figure2(splits) if build.params.figures else {})}
-    return Section(values, notices, files)
+    files = {f"figures/{item['name']}.svg": _panel(item) for item in shown}
+    return Section(values, notices, {**_table(shown, splits).files(), **files})
+
+
+def _panel(item: dict[str, Any]) -> bytes:
+    rows = item["rows"]
+    shares = {name: [row["shares"][name] for row in rows] for name in (rows[0]["shares"] if rows else ())}
+    return _chart(f"{item['chinese']} {item['english']}", [row["chinese"] for row in rows], shares)
 
 
 def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]:

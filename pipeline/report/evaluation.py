@@ -2,12 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
 from statistics import mean
 from typing import Any
 
 import polars as pl
-from markupsafe import Markup
 
 from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.evaluate.extraction import visible_output
@@ -49,28 +47,19 @@ def evaluation(build: Build) -> Section | None:
         {run: RunSettings(**about) for run, about in settings},
     )
     rows = _runs(View(results.scores))
-    drawn = plots(results) if build.params.figures else {}
+    drawn = plots(results)
     page = answers_page(build)
     values = {
         "rows": rows,
         "split": build.stage("evaluate").params.get("split", ""),
         "groups": table_groups(results),
-        "plots": _plots(drawn),
+        "plots": {table_name(name): html.inline(chart) for name, chart in drawn.items()},
         "notes": NOTES,
         "page": PAGE if page else None,
     }
-    files = {**drawn, **({PAGE: page} if page else {})}
+    files = {f"figures/accuracy_by_{name}.svg": chart for name, chart in drawn.items()}
+    files |= {PAGE: page} if page else {}
     return Section(values, _notices(rows, results), files)
-
-
-def _plots(drawn: Mapping[str, bytes]) -> dict[str, Markup]:
-    """The plot that stands with each table, by the table's name."""
-    plots = ((PurePosixPath(name), data) for name, data in drawn.items())
-    return {
-        table_name(plot.stem.removeprefix("accuracy_by_")): html.inline(data)
-        for plot, data in plots
-        if plot.suffix == ".svg"
-    }
 
 
 def _notices(rows: list[dict[str, Any]], results: Evaluated) -> list[Notice]:

@@ -11,4 +11,3 @@ class ReportParams(Params):
     conflicts: int = option(20, "Conflicting answer keys shown", ge=0, le=1000)
     answers: int = option(300, "Questions on the page of models' answers, those they disagree on first", ge=0, le=5000)
     characters: int = option(400, "Characters shown of one text", ge=40, le=20_000)
-    figures: bool = option(True, "Draw the figures, as .svg and .png")
