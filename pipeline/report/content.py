@@ -1,4 +1,4 @@
-"""Sections on labels, agreement and annotators; on exams, lengths, labels, splits, leaks and changes of a release."""
+"""Sections on exams, lengths, labels, splits and leaks; on who labelled, and the agreement of experts."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -15,7 +15,7 @@ from build_dataset.pipeline.rendering.markdown import number, percent
 from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.pipeline.report import published
 from build_dataset.pipeline.report.build import Build, Section, notice
-from build_dataset.pipeline.report.texts import clip, spread_evenly, tally
+from build_dataset.pipeline.report.texts import clip
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.questions import SPLIT_NAMES
@@ -29,7 +29,6 @@ _BINS = [f"{low + 1}–{high}" for low, high in pairwise(_EDGES)] + [f"> {_EDGES
 _STRATA = 60  # strata listed
 _SPLIT_FACTS = ("pooled_strata_count", "strata_off_by_more_than_one_count", "retired")
 """Facts about the split that notices of their names tell."""
-_COLUMNS = 6  # columns named of each kind of change, the most frequent
 _ACROSS = ("exact", "near")
 """Kinds of leaks from one split into another; all others are overlaps with public benchmarks."""
 
@@ -148,6 +147,8 @@ def splitting(build: Build) -> Section | None:
     if not stage.manifest:
         return None
     notices = [notice(name, n=count) for name in _SPLIT_FACTS if (count := stage.facts.get(name))]
+    moved = build.filled("export/changes", pl.col("previous_split") == "test", pl.col("split") == "train")
+    notices += [] if moved is None else [notice("moved", n=moved.height)]
     return Section({"facts": stage.facts, "params": stage.params, "most": _STRATA}, notices)
 
 
@@ -170,27 +171,6 @@ def leaking(build: Build) -> Section | None:
         notices.append(notice("no_benchmark"))
     values = {**counts, "files": 0 if files is None else files.height, "kinds": kinds}
     return Section(values, notices)
-
-
-def changes(build: Build) -> Section | None:
-    """Questions by kind of change, with a few ids of each; None without an earlier release or a difference."""
-    changed = build.filled("export/changes")
-    if changed is None:
-        return None
-    kinds = []
-    for (kind,), part in changed.sort("change", "question_id").group_by("change", maintain_order=True):
-        columns = tally(part["columns"].explode())[:_COLUMNS]  # a question may change in several
-        kinds.append(
-            {
-                "kind": kind,
-                "count": part.height,
-                "columns": ", ".join(f"{name} {count:,}" for name, count in columns),
-                "ids": spread_evenly(part, build.params.examples)["question_id"].to_list(),
-            }
-        )
-    moved = changed.filter((pl.col("previous_split") == "test") & (pl.col("split") == "train")).height
-    notices = [notice("moved", n=moved)] if moved else []
-    return Section({"kinds": kinds}, notices)
 
 
 def labelling(build: Build) -> Section | None:
@@ -266,12 +246,3 @@ def _weak(whole: pl.DataFrame) -> list[Notice]:
         chinese.append(f"{known.zh if known else ''} {number(alpha, 2)}")
     names: dict[str, Any] = {"english": ", ".join(english), "chinese": "，".join(chinese)}
     return [notice("weak_agreement", limit=_TENTATIVE, **names)] if english else []
-
-
-def calibration(build: Build) -> Section | None:
-    """Accuracy of annotators by the experts' labels, with intervals; None where none was compared."""
-    rows = build.filled("calibrate/calibration", pl.col("reference") == "experts")  # not each other
-    if rows is None:
-        return None
-    few = rows.filter(pl.col("items") < ENOUGH).height
-    return Section({"rows": rows.sort("annotator").to_dicts(), "few": few, "known": dimensions()})

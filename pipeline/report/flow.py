@@ -17,7 +17,6 @@ from build_dataset.schemas.wording import Notice, counted, reason_names, remedy
 _QUESTIONS = ("items", "questions")  # Units that share one scale: questions, and items that may become questions.
 _SOURCES = 200  # rows of the table of source files
 _ALARMS = 12  # files whose losses are told one by one
-_SHOWN_APART = "conflicting_answers"
 
 
 def overview(build: Build) -> Section:
@@ -155,14 +154,12 @@ def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
         frame = build.filled(f"{stage.name}/{table}", ~pl.col("item_id").is_in(list(settled)))
         examples = {} if frame is None else _examples(frame, build)
         for reason, count in (build.waiting(stage) if outcome == "waiting" else stage.reasons[outcome]).items():
-            apart = reason == _SHOWN_APART  # side by side in a section of its own
             yield {
                 "stage": stage.name,
                 "outcome": outcome,
                 "reason": reason,
                 "count": count,
-                "apart": apart,
-                "examples": [] if apart else examples.get(reason, []),
+                "examples": examples.get(reason, []),
             }
 
 
@@ -174,19 +171,3 @@ def _examples(frame: pl.DataFrame, build: Build) -> Mapping[str, list[dict[str, 
         for item_id, reason, detail, item in shown.iter_rows():
             examples[reason].append({"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)})
     return examples
-
-
-def provenance(build: Build) -> Section:
-    """Versions of libraries, and of every stage its parameters, facts and the SHA-256 of its tables."""
-    versions: dict[str, set[str]] = {}
-    pages = build.table("ocr/pages")
-    for stage in build.ran:
-        for name, version in stage.manifest.get("versions", {}).items():
-            versions.setdefault(name, set()).add(version)
-    engines = None if pages is None else pages.select("engine", "engine_version").unique().sort(pl.all())
-    values = {
-        "versions": [(name, ", ".join(sorted(numbers))) for name, numbers in versions.items()],
-        "engines": [] if engines is None else engines.rows(),
-        "stages": build.ran,
-    }
-    return Section(values)

@@ -1,6 +1,6 @@
 """Texts of papers: cut, with differences marked, questions side by side; the sections that show them.
 
-Sections: how pages were read, texts before and after, contradicting keys, duplicates and twins.
+Sections: how pages were read, duplicates and twins.
 """
 
 import json
@@ -107,12 +107,6 @@ def spread_evenly(rows: pl.DataFrame, most: int) -> pl.DataFrame:
     return rows[[-(-at * rows.height // count) for at in range(count)]]  # rounded up
 
 
-def tally(values: pl.Series) -> list[tuple[str, int]]:
-    """Count values, the most frequent first."""
-    counted = values.drop_nulls().value_counts()
-    return [*counted.sort(["count", values.name], descending=[True, False]).iter_rows()]
-
-
 def source_place(question: Mapping[str, Any]) -> str:
     """Return the document, page and number of a question, as far as they are known."""
     pages = question.get("pages")
@@ -196,65 +190,6 @@ def reading(build: Build) -> Section | None:
         "limit": _DOUBTFUL,
     }
     return Section(values, notices)
-
-
-def tidied(build: Build) -> Section | None:
-    """Tidied texts by part of the question, a few before and after; None where no text was changed."""
-    values = _changes(build, "clean/changes", "part")
-    return Section(values) if values else None
-
-
-def corrected(build: Build) -> Section | None:
-    """Corrections by field, a few before and after, without names; None where nobody corrected anything."""
-    values = _changes(build, "clean/corrections", "field")
-    return Section(values) if values else None
-
-
-def _changes(build: Build, reference: str, field: str) -> dict[str, Any] | None:
-    """Return counts of changed texts by part, and a few side by side, spread evenly over all."""
-    rows = build.filled(reference)
-    if rows is None:
-        return None
-    rows = rows.with_columns(name=pl.col(field).str.split(":").list.first()).sort("question_id", field)
-    texts = rows.filter(pl.col("name") != "verdict")  # keep or reject: no text
-    return {
-        "count": rows.height,
-        "questions": rows["question_id"].n_unique(),
-        "people": rows["by"].n_unique() if "by" in rows.columns else 0,
-        "parts": tally(rows["name"]),
-        "examples": [
-            {
-                "id": row["question_id"],
-                "part": row[field],
-                "sides": mark_differences(row["before"], row["after"], build.params.characters),
-            }
-            for row in spread_evenly(texts, build.params.pairs).iter_rows(named=True)
-        ],
-    }
-
-
-def conflicts(build: Build) -> Section | None:
-    """Copies of a question whose keys contradict each other; None when there are none."""
-    rows = build.filled("dedup/review", pl.col("reason") == "conflicting_answers")
-    if rows is None:
-        return None
-    shown = rows.sort("item_id").head(build.params.conflicts).select("detail", "item")
-    copies = int(rows["question_ids"].list.len().sum())
-    values = {
-        "count": rows.height,
-        "all_copies": copies,
-        "shown": shown.height,
-        "conflicts": [_conflict(detail, item, build.params.characters) for detail, item in shown.iter_rows()],
-    }
-    return Section(values, [notice("conflicts", n=rows.height, lost=copies)])
-
-
-def _conflict(detail: str, item: str | None, limit: int) -> dict[str, Any]:
-    """The first copy beside each other one, at most three."""
-    copies = json.loads(item or "[]")  # questions as they were read
-    pairs = [side_by_side(copies[0], other, limit) for other in copies[1:4]]
-    cards = [pairs[0][0], *(pair[1] for pair in pairs)] if pairs else []
-    return {"detail": detail[:limit], "copies": len(copies), "cards": cards}
 
 
 def duplicates(build: Build) -> Section | None:

@@ -38,10 +38,6 @@ def test_rows_are_spread_evenly(rows, shown):
     assert texts.spread_evenly(frame, 0).is_empty()
 
 
-def test_values_are_counted_the_most_frequent_first():
-    assert texts.tally(pl.Series("n", ["b", "a", None, "c", "c"])) == [("c", 2), ("a", 1), ("b", 1)]
-
-
 @pytest.mark.parametrize(
     ("found", "shown"),
     [

@@ -39,26 +39,3 @@ def test_without_merges_and_clusters_there_are_no_duplicates(merges, clusters, t
     for name in ("dedup/merges", "dedup/clusters", "clean/questions"):
         left = {other: table for other, table in tables.items() if other != name}
         assert texts.duplicates(Build(left, ReportParams(), DatasetParams(name="x"))) is None
-
-
-def test_changed_texts_are_counted_by_part_and_questions() -> None:
-    rows = [
-        {"question_id": name, "field": field, "before": "甲", "after": "乙", "by": who}
-        for name, field, who in (
-            ("q1", "option:A", "a"),
-            ("q1", "option:B", "b"),
-            ("q2", "stem", "a"),
-            ("q3", "verdict", "c"),
-        )
-    ]
-    tables = {"manifests": manifests(), "clean/corrections": pl.DataFrame(rows)}
-    values = texts.corrected(Build(tables, ReportParams(pairs=5), DatasetParams(name="x"))).values
-    assert (values["count"], values["questions"], values["people"]) == (4, 3, 3)
-    assert values["parts"] == [("option", 2), ("stem", 1), ("verdict", 1)]
-    assert [(each["id"], each["part"]) for each in values["examples"]] == [
-        ("q1", "option:A"),
-        ("q1", "option:B"),
-        ("q2", "stem"),
-    ]
-    tables = {"manifests": manifests(), "clean/changes": pl.DataFrame(rows).drop("by").rename({"field": "part"})}
-    assert texts.tidied(Build(tables, ReportParams(), DatasetParams(name="x"))).values["people"] == 0
