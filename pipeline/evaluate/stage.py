@@ -10,7 +10,7 @@ from typing import Any
 from build_dataset.annotation.llm_annotator import estimate_requests
 from build_dataset.pipeline.evaluate import grading
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, chat_requests, open_backend
-from build_dataset.pipeline.evaluate.backends.local.loading import missing_model, missing_packages
+from build_dataset.pipeline.evaluate.backends.local.loading import missing_packages
 from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from build_dataset.pipeline.evaluate.judging.scores import RUBRIC, Verdicts, judge, judge_agreement, judged_scores
@@ -237,11 +237,8 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
 def _unusable(model: AskOptions, cases: Path | None) -> list[str]:
     """Return the problems of the files that a model is asked with."""
     lines = _said(partial(load_template, model.template(), model.task))
-    if isinstance(model, TransformersModel):
-        if (missing := missing_packages(model)) is not None:
-            lines.append(missing)
-        elif (away := missing_model(model)) is not None:
-            lines.append(f"evaluate, {model.run_name()}: {away}")
+    if isinstance(model, TransformersModel) and (missing := missing_packages(model)) is not None:
+        lines.append(missing)
     return lines + (_said(partial(load_cases, cases)) if model.task is records.Task.CLINICAL else [])
 
 

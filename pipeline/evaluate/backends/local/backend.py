@@ -212,7 +212,7 @@ class TransformersBackend(Backend):
     """Asks one model on this machine; every output is kept the moment it is made."""
 
     def __init__(self, options: TransformersModel, setting: Setting) -> None:
-        if (missing := loading.missing_packages(options) or loading.missing_model(options)) is not None:
+        if (missing := loading.missing_packages(options)) is not None:
             raise UserError(missing)
         self._options = options
         self._store = setting.context.store
