@@ -134,8 +134,7 @@ class RunOutcome:
     waiting: list[ReviewItem] = field(default_factory=list)
     """Prompts whose requests failed; the next run asks them again."""
     ended: UserError | None = None  # the reason why the run stopped early
-    facts: Mapping[str, Any] = field(default_factory=dict)  # tokens and cost
-    told: Mapping[str, Any] = field(default_factory=dict)  # the provenance of the model, see ``describe_run``
+    facts: Mapping[str, Any] = field(default_factory=dict)  # the model, tokens and cost
 
 
 class AnswerWork:

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from build_dataset.pipeline.evaluate import grading as module
 from build_dataset.pipeline.evaluate.backends import Generation
-from build_dataset.pipeline.evaluate.grading import (
-    RunSettings,
-    describe_run,
-    grade,
-    read_output,
-    run_file,
-    run_settings,
-)
-from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel, RandomModel, TransformersModel
+from build_dataset.pipeline.evaluate.grading import CHOSEN, RunSettings, grade, read_output, run_settings
+from build_dataset.pipeline.evaluate.params import OpenAiModel, RandomModel, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt
 from build_dataset.schemas.evaluation import Outcome
 from build_dataset.schemas.identity import sha256
@@ -28,7 +18,7 @@ def test_letters_that_a_backend_chose_are_the_answer():
     asked = make_question(1)
     assert read_output(Generation("p", None), asked)[0] is Outcome.FAILED
     outcome, found = read_output(Generation("p", "x", letters=("B",)), asked)
-    assert (outcome, found.letters, found.rule) == (Outcome.ANSWERED, ("B",), "chosen")
+    assert (outcome, found.letters, found.rule) == (Outcome.ANSWERED, ("B",), CHOSEN)
 
 
 def prompt(question, **more):
@@ -83,33 +73,6 @@ def test_the_settings_of_a_run_are_those_of_its_model():
     options = OpenAiModel(model="b", shots=2, repeats=3, temperature=0.5)
     found = run_settings(options)
     assert found == RunSettings("b", "answer", "answer_only", 2, 3, 0.5)
-
-
-def test_names_and_libraries_of_a_run_are_told_once_and_in_order():
-    made = [
-        Generation("1", "x", model="m2", made_with={"torch": "2"}),
-        Generation("2", "x", model="m1", made_with={"torch": "1", "peft": "3"}),
-        Generation("3", "x", made_with={"torch": "2"}),
-    ]
-    told = describe_run({"hash": "h"}, made)
-    libs = {"torch": ["1", "2"], "peft": ["3"]}
-    assert told == {"identity": {"hash": "h"}, "reported": ["m1", "m2"], "made_with": libs}
-
-
-def test_the_file_of_a_run_says_what_was_asked():
-    params = EvaluateParams(models=[RandomModel(), OpenAiModel(model="m")], limit=5)
-    row, _ = grade("random", prompt(make_question(1)), Generation("p", "A"), answer_first=True, expected=None)
-    data = run_file(params, {"random": {"x": 1}, "openai:m": {}}, [row], "hash")
-    found = json.loads(data)
-    assert (found["format"], found["questions"], found["split"], found["limit"]) == (1, "hash", "test", 5)
-    assert list(found) == sorted(found)
-    runs = found["runs"]
-    assert (runs["random"]["prompts"], runs["random"]["prompts_sha256"]) == (1, sha256(sha256(READ)))
-    assert (runs["random"]["x"], "client" in runs["random"], list(runs["openai:m"]["client"])) == (1, False, ["openai"])
-    assert runs["openai:m"]["prompts"] == 0
-    assert data.endswith(b"\n}\n")
-    assert data.startswith(b'{\n  "build_dataset"')
-    assert module.CHOSEN == "chosen"
 
 
 OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}
