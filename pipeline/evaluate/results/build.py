@@ -50,7 +50,7 @@ def table_groups(results: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]
         "作答 Answers": [
             ("总体 Overall", papers.by_metric(answers, "answers", "cmexam_table3")),
             ("两两比较 Pairs of models", papers.pairs(results.comparisons)),
-            ("考试类别 Exam categories", papers.categories(answers, results.askings)),
+            ("考试类别 Exam categories", papers.categories(answers)),
             ("考试 Exam subcategories", papers.subcategories(answers)),
             *map(by, ("exam_subject", "question_type", "length")),
             ("排名相关 Rankings compared", papers.settings(results.scores, results.askings)),
