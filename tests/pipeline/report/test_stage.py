@@ -17,7 +17,7 @@ from build_dataset.schemas.annotations import Agreement, Label
 from build_dataset.schemas.documents import Page
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Score
-from build_dataset.schemas.questions import Cluster, Merge, Rejection, ReviewItem
+from build_dataset.schemas.questions import Rejection, ReviewItem
 from build_dataset.schemas.release import BenchmarkFile, Change, Leak
 from build_dataset.schemas.wording import reason_names
 from tests.conftest import ROOT
@@ -237,23 +237,6 @@ def test_the_least_alike_merges_are_shown_and_their_differences_marked(report):
     assert "score 0.900 · reworded" in result.page.text
     assert "score 0.990" not in result.page.text
     assert "不" in result.page.marked
-
-
-def test_twins_stand_beside_the_most_similar_of_their_cluster(report):
-    rows = [question("q1", "患者，男，30岁"), question("q2", "完全是另一道题目"), question("q3", "患者，女，30岁")]
-    members = [
-        Cluster(question_id=row["question_id"], cluster_id="c", kind=kind)
-        for row, kind in zip(rows, ("sex", "group", "sex"), strict=True)
-    ]
-    tables = {
-        "clean/questions": questions(*rows),
-        "dedup/merges": Merge.to_frame([]),
-        "dedup/clusters": Cluster.to_frame(members),
-    }
-    page = report({"manifests": manifests(manifest("dedup", 3)), **tables}).page
-    assert {"男", "女"} <= set(page.marked)
-    assert "另一道" not in page.text
-    assert page.text.count("cluster c") == 1, "no pair twice"
 
 
 def test_what_waits_is_counted_over_all_and_shown_in_part(report):
