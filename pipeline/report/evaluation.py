@@ -46,11 +46,9 @@ def evaluation(build: Build) -> Section | None:
         build.records("evaluate/judge_agreement", records.JudgeAgreement),
         {run: RunSettings(**about) for run, about in settings},
     )
-    rows = _runs(View(results.scores))
     drawn = plots(results)
     page = answers_page(build)
     values = {
-        "rows": rows,
         "split": build.stage("evaluate").params.get("split", ""),
         "groups": table_groups(results),
         "plots": {table_name(name): html.inline(chart) for name, chart in drawn.items()},
@@ -59,31 +57,21 @@ def evaluation(build: Build) -> Section | None:
     }
     files = {f"figures/accuracy_by_{name}.svg": chart for name, chart in drawn.items()}
     files |= {PAGE: page} if page else {}
-    return Section(values, _notices(rows, results), files)
+    return Section(values, _notices(View(results.scores), results), files)
 
 
-def _notices(rows: list[dict[str, Any]], results: Evaluated) -> list[Notice]:
+def _notices(view: View, results: Evaluated) -> list[Notice]:
     notices = []
-    asked = max((row["questions"] for row in rows), default=0)
-    if rows and asked < _FEW:
+    runs = [run for run in view.runs if view.accuracy(run)]
+    asked = max((view.sizes[run] for run in runs), default=0)
+    if runs and asked < _FEW:
         notices.append(notice("few_asked", n=asked))
-    lost = {row["run"]: sum(row["rates"].get(name) or 0.0 for name in _RATES) for row in rows}
-    if much := [f"{run} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:
+    lost = {run: sum(value(view.overall(run, name)) or 0.0 for name in _RATES) for run in runs}
+    if much := [f"{run_name(run)} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:
         notices.append(notice("no_answers", runs=", ".join(much)))
     if doubt := unreviewed_warning(results.scores):
         notices.append(doubt)
     return notices
-
-
-def _runs(view: View) -> list[dict[str, Any]]:
-    """Return a row a run that has an accuracy; what guessing gives and the shares of lost answers in ``rates``."""
-    rows = []
-    for run in view.runs:
-        if (score := view.accuracy(run)) is not None:
-            rates = {name: value(view.overall(run, name)) for name in ("expected_accuracy", *_RATES)}
-            shown = score.model_dump(include={"low", "high", "questions"})
-            rows.append({"run": run_name(run), "accuracy": score.value, "rates": rates, **shown})
-    return rows
 
 
 def answers_page(build: Build) -> bytes | None:
