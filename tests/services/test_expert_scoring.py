@@ -20,7 +20,6 @@ from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.evaluate.judging import project
-from build_dataset.pipeline.evaluate.judging.scores import AVERAGE
 from build_dataset.pipeline.runtime.publish import Publication
 from build_dataset.pipeline.runtime.runner import Runner
 from build_dataset.schemas.release import ReleaseRow
