@@ -12,7 +12,6 @@ from build_dataset.pipeline.export.card import labels_by_split
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.rendering.figures import Chart, svg
 from build_dataset.pipeline.rendering.markdown import number, percent
-from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.pipeline.report import published
 from build_dataset.pipeline.report.build import Build, Section, notice
 from build_dataset.pipeline.report.texts import clip
@@ -53,11 +52,11 @@ def lengths(build: Build) -> Section | None:
     """Lengths of the released questions and CMExam's table 2; None before the export."""
     if not (splits := build.splits):
         return None
-    table, types = published.table2(splits), published.question_types(splits)
+    table = published.table2(splits)
     shares = {name: _bins(rows) for name, rows in splits.items() if rows.height}
     chart = _chart("Question length in characters 题目字数", _BINS, shares)
-    values = {"table": table, "types": types, "chart": html.inline(chart)}
-    return Section(values, files={"figures/lengths.svg": chart, **table.files(), **types.files()})
+    values = {"table": table, "chart": html.inline(chart)}
+    return Section(values, files={"figures/lengths.svg": chart, **table.files()})
 
 
 def _chart(title: str, labels: Sequence[str], shares: Mapping[str, Sequence[float]]) -> bytes:
@@ -83,7 +82,7 @@ def labels(build: Build) -> Section | None:
         notices.append(notice("few_questions", few=ENOUGH, english=english, chinese=chinese))
     values = {"dimensions": shown, "splits": {name: rows.height for name, rows in splits.items()}}
     files = {f"figures/{item['name']}.svg": _panel(item) for item in shown}
-    return Section(values, notices, {**_table(shown, splits).files(), **files})
+    return Section(values, notices, files)
 
 
 def _panel(item: dict[str, Any]) -> bytes:
@@ -118,27 +117,6 @@ def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]
         "unused": unused,
         "few": sum(0 < counts.get("test", 0) < ENOUGH for _, counts in labels),  # an unused label is not few
     }
-
-
-def _table(shown: list[dict[str, Any]], splits: published.Splits) -> Table:
-    records = [
-        {
-            "dimension": item["name"],
-            "label": row["chinese"],
-            "label_en": row["english"],
-            **row["counts"],
-            "total": row["total"],
-            "settled_by_experts": row["settled"],
-        }
-        for item in shown
-        for row in item["rows"]
-    ]
-    rows = [
-        (dimension, f"{chinese} {english}", *map(number, figures))
-        for dimension, chinese, english, *figures in (record.values() for record in records)
-    ]
-    sizes = (f"{name} {SPLIT_NAMES[name]}" for name in splits)
-    return published.titled("labels", pl.DataFrame(records), sizes, rows, 2)
 
 
 def splitting(build: Build) -> Section | None:

@@ -7,17 +7,16 @@ from typing import Any
 import polars as pl
 
 from build_dataset.pipeline.export.card import statistics
-from build_dataset.pipeline.export.formats import MULTIPLE, SINGLE, question_text
+from build_dataset.pipeline.export.formats import question_text
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.pipeline.report.build import WORDS
-from build_dataset.schemas.questions import SEVERAL_ANSWERS, SPLIT_NAMES
+from build_dataset.schemas.questions import SPLIT_NAMES
 from build_dataset.schemas.taxonomy import exam_names
 
 Splits = Mapping[str, pl.DataFrame]
 
 _TEXTS = (("question", "Q", "题目"), ("answer", "A", "答案"), ("explanation", "E", "解析"))
-_TYPES = {SINGLE: "one right answer", MULTIPLE: "several right answers"}
 _EXAM = ("exam_type", "exam_class", "exam_subject")  # from folders or columns of the source
 
 
@@ -72,18 +71,6 @@ def _quartiles(part: Mapping[str, float | None]) -> str:
 
 def _split_name(name: str) -> str:
     return f"{name} {'总计' if name == 'total' else SPLIT_NAMES[name]}"
-
-
-def question_types(splits: Splits) -> Table:
-    """Questions by item type and split, and as CMB counts them: one right answer, or several."""
-    several = pl.col("question_type").is_in(SEVERAL_ANSWERS) | (pl.col("answer").list.len() > 1)
-    cmb_type = pl.when(several).then(pl.lit(MULTIPLE)).otherwise(pl.lit(SINGLE))
-    counts = _counts(splits, {"type": pl.col("question_type"), "cmb_type": cmb_type})
-    rows = [
-        (f"{kind} · {cmb_kind} {_TYPES[cmb_kind]}", *map(number, sizes))
-        for kind, cmb_kind, *sizes in counts.iter_rows()
-    ]
-    return titled("question_types", counts, map(_split_name, (*splits, "total")), rows)
 
 
 def cmb_table1(splits: Splits) -> Table | None:

@@ -89,8 +89,7 @@ def test_labels_are_counted_by_split_with_shares_and_those_that_are_settled():
     assert len(section.notices) == 1
     empty = next(item for item in section.values["dimensions"] if item["name"] == "competency")
     assert (empty["largest"], empty["few"]) == (1.0, 1)
-    tables = {f"tables/labels.{kind}" for kind in ("parquet", "csv", "md", "tex")}
-    assert set(section.files) == tables | {f"figures/{name}.svg" for name in dimensions()}
+    assert set(section.files) == {f"figures/{name}.svg" for name in dimensions()}
 
 
 def test_the_split_is_told_with_what_missed_its_share():
