@@ -1,4 +1,4 @@
-"""Sections on exams, lengths, labels, splits and leaks; on who labelled, and the agreement of experts."""
+"""Sections on exams, lengths, labels, splits and leaks; the agreement of experts."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -18,7 +18,7 @@ from build_dataset.pipeline.report.texts import clip
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.questions import SPLIT_NAMES
-from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, dimensions
+from build_dataset.schemas.taxonomy import Dimension, dimensions
 from build_dataset.schemas.wording import Notice
 
 _SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)  # two experts agree, or a third decided
@@ -149,39 +149,6 @@ def leaking(build: Build) -> Section | None:
         notices.append(notice("no_benchmark"))
     values = {**counts, "files": 0 if files is None else files.height, "kinds": kinds}
     return Section(values, notices)
-
-
-def labelling(build: Build) -> Section | None:
-    """Labels by dimension, status and annotator; None before the review stage has run."""
-    labels = build.filled("review/labels")
-    if labels is None:
-        return None
-    by_annotator = _by_dimension(labels.filter(pl.col("annotator").is_not_null()), "annotator")
-    values = {
-        "dimensions": dimensions().values(),
-        "totals": dict(labels.group_by("dimension").len().iter_rows()),
-        "by_status": _by_dimension(labels, "status"),
-        "by_annotator": by_annotator,
-        "annotators": sorted({annotator for _, annotator in by_annotator}),
-    }
-    return Section(values, _unreviewed(labels))
-
-
-def _by_dimension(labels: pl.DataFrame, column: str) -> dict[tuple[str, str], int]:
-    counts = labels.group_by("dimension", column).len().sort("dimension", column)
-    return {(dimension, value): int(count) for dimension, value, count in counts.iter_rows()}
-
-
-def _unreviewed(labels: pl.DataFrame) -> list[Notice]:
-    guessed = (pl.col("dimension") == DIFFICULTY) & pl.col("estimate") & pl.col("label").is_not_null()
-    conditions = {
-        "unreviewed": pl.col("status") == LabelStatus.UNREVIEWED.value,
-        "lexicon": pl.col("annotator") == "lexicon",
-        "estimates": guessed,
-    }
-    counts = {name: labels.filter(condition).height for name, condition in conditions.items()}
-    share = percent(counts["unreviewed"], labels.height, 0)
-    return [notice(name, n=n, share=share, total=labels.height) for name, n in counts.items() if n]
 
 
 def agreement(build: Build) -> Section | None:

@@ -6,12 +6,14 @@ from typing import Any
 
 import polars as pl
 
+from build_dataset.pipeline.rendering.markdown import percent
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import item_text, spread_evenly
 from build_dataset.pipeline.review.settled import count_by_reason
 from build_dataset.pipeline.set_aside import OUTCOMES, DoubtedSource, SourceLoss, source_losses
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.questions import SPLITS
+from build_dataset.schemas.taxonomy import DIFFICULTY
 from build_dataset.schemas.wording import Notice, counted, reason_names, remedy
 
 _QUESTIONS = ("items", "questions")  # Units that share one scale: questions, and items that may become questions.
@@ -37,7 +39,19 @@ def overview(build: Build) -> Section:
         "labels": 0 if labels is None else labels.height,
         "seen": 0 if labels is None else (labels["status"] != LabelStatus.UNREVIEWED.value).sum(),
     }
-    return Section(values)
+    return Section(values, [] if labels is None else _unreviewed(labels))
+
+
+def _unreviewed(labels: pl.DataFrame) -> list[Notice]:
+    guessed = (pl.col("dimension") == DIFFICULTY) & pl.col("estimate") & pl.col("label").is_not_null()
+    conditions = {
+        "unreviewed": pl.col("status") == LabelStatus.UNREVIEWED.value,
+        "lexicon": pl.col("annotator") == "lexicon",
+        "estimates": guessed,
+    }
+    counts = {name: labels.filter(condition).height for name, condition in conditions.items()}
+    share = percent(counts["unreviewed"], labels.height, 0)
+    return [notice(name, n=n, share=share, total=labels.height) for name, n in counts.items() if n]
 
 
 def funnel(build: Build) -> Section:

@@ -94,7 +94,6 @@ def test_the_page_of_the_sample_has_its_sections(sample_build):
         "exams",
         "lengths",
         "labels",
-        "labelling",
         "splitting",
         "leaking",
         "evaluation",
