@@ -78,7 +78,7 @@ class Score(Record):
     value: float | None  # The mean over repetitions.
     questions: int
     low: float | None
-    high: float | None  # 95 % interval; null where there is none, as of baselines' expected accuracy and of people.
+    high: float | None  # 95 % interval; null where there is none, as of people.
     interval: str | None = None
     """Method: ``wilson``; ``cluster_wilson`` for shares where questions share a case or were asked repeatedly;
     ``cluster_bootstrap`` for other metrics."""

@@ -64,12 +64,12 @@ def read_text(text: str, finish: str) -> tuple[Outcome, str]:
 
 
 def grade(
-    run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None, expected: float | None
+    run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None
 ) -> tuple[Prediction, Graded | None]:
     """Return the prediction of one generation, and its grade; None when the request failed."""
     outcome, extraction = read_output(made, prompt.asked, answer_first=answer_first)
     letters, question = extraction.letters, prompt.asked
-    graded = Graded(question, outcome, letters, expected, prompt.repeat, extraction.sureness)
+    graded = Graded(question, outcome, letters, prompt.repeat, extraction.sureness)
     failed = outcome is Outcome.FAILED
     prediction = Prediction(
         task=Task.ANSWER,

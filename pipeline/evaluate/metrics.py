@@ -142,7 +142,6 @@ METRICS: tuple[Metric, ...] = (
         share(lambda item: item.correct and item.sureness is not Sureness.WEAK),
         higher=True,
     ),
-    Metric("expected_accuracy", "期望准确率 Expected", Mean(lambda item: item.expected, lambda _: None)),
     Metric("mean_accuracy", "逐题平均 Mean over questions", None, ("people",), higher=True),
     Metric(
         "partial_credit",

@@ -30,7 +30,6 @@ class Graded:
     question: ReleaseRow
     outcome: Outcome
     letters: tuple[str, ...] | None
-    expected: float | None = None  # probability of a right answer where the run guesses
     repeat: int = 0
     sureness: Sureness | None = None
 

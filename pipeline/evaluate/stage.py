@@ -118,7 +118,7 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
         given |= {name: Generation(name, None, failure=failure) for name in unasked}
         advance(len(unasked))
     failures = ((prompt.id, given[prompt.id].failure) for prompt in work.prompts)
-    made = work.read(run, backend, given)
+    made = work.read(run, given)
     made.waiting = [failed_item(at, why.reason, f"{run}: {why.detail}") for at, why in failures if why is not None]
     made.ended, made.facts = ended, {**_provenance(backend, given.values()), **_facts(given.values())}
     return made

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, Field
 
 from build_dataset.pipeline.evaluate import scoring
-from build_dataset.pipeline.evaluate.backends import Backend, Generation
+from build_dataset.pipeline.evaluate.backends import Generation
 from build_dataset.pipeline.evaluate.extraction import answers_first
 from build_dataset.pipeline.evaluate.grading import READABLE, grade, provenance, read_text
 from build_dataset.pipeline.evaluate.judging.scores import WrittenText
@@ -151,10 +151,10 @@ class AnswerWork:
             for repeat in range(options.repeats)
         ]
 
-    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:
+    def read(self, run: str, made: Mapping[str, Generation]) -> RunOutcome:
         """Read and score generations by prompt id."""
         graded = partial(grade, run, answer_first=self._answers_first(made))
-        graded_pairs = [graded(prompt, made[prompt.id], expected=backend.expected(prompt)) for prompt in self.prompts]
+        graded_pairs = [graded(prompt, made[prompt.id]) for prompt in self.prompts]
         reading = RunOutcome([prediction for prediction, _ in graded_pairs])
         reading.graded = [item for _, item in graded_pairs if item is not None]
         slices = scoring.by_slice(reading.graded).items()
@@ -220,7 +220,7 @@ class TextWork:
         silent = () if clinical else (row for row in source.questions if not row.explanation)
         self.left_out += [left_out(row, "no_explanation", detail) for row in silent]
 
-    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:  # noqa: ARG002
+    def read(self, run: str, made: Mapping[str, Generation]) -> RunOutcome:
         """Read and score generations by prompt id; those that failed are predictions without a score."""
         reading = RunOutcome()
         graded: dict[scoring.Slice, list[scoring.GradedText]] = defaultdict(list)

@@ -11,13 +11,12 @@ import polars as pl
 from build_dataset.pipeline.export.card import labels_by_split
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.rendering.figures import Chart, svg
-from build_dataset.pipeline.rendering.markdown import number, percent
+from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.report import published
 from build_dataset.pipeline.report.build import Build, Section, notice
 from build_dataset.pipeline.report.texts import clip
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import LabelStatus
-from build_dataset.schemas.questions import SPLIT_NAMES
 from build_dataset.schemas.taxonomy import Dimension, dimensions
 from build_dataset.schemas.wording import Notice
 

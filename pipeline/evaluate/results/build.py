@@ -110,15 +110,13 @@ def rich_table(name: str, table: Table) -> RichTable:
 
 
 def headlines(scores: Sequence[Score]) -> list[str]:
-    """One line a run: its accuracy, and what guessing is expected to give."""
+    """One line a run: its accuracy."""
     view = View(scores)
     lines = []
     for run in view.runs:
         if (score := view.accuracy(run)) is not None:
-            expected = view.overall(run, "expected_accuracy")
-            guess = f", expected {cell(expected)}" if expected else ""
             asked = counted(score.questions, "question")
-            lines.append(f"{run}: accuracy {cell(score)} % of {asked}{guess}")
+            lines.append(f"{run}: accuracy {cell(score)} % of {asked}")
     return lines
 
 

@@ -33,18 +33,18 @@ def test_a_prediction_says_how_it_came_about():
     made = Generation(
         "p", "答案是A", prompt_tokens=5, completion_tokens=2, seed=9, model="m", likelihoods={"A": 0.12345678}
     )
-    row, graded = grade("run", prompt(make_question(1)), made, answer_first=True, expected=0.25)
+    row, graded = grade("run", prompt(make_question(1)), made, answer_first=True)
     assert (row.run, row.extracted, row.correct, row.outcome) == ("run", ["A"], True, Outcome.ANSWERED)
     assert (row.prompt_tokens, row.completion_tokens, row.seed, row.model) == (5, 2, 9, "m")
     assert [(one.label, one.value) for one in row.likelihoods] == [("A", 0.123457)]
     assert (row.prompt_hash, row.finish, row.repeat) == (sha256(READ), "stop", 0)
-    assert (graded.correct, graded.expected, graded.repeat) == (True, 0.25, 0)
+    assert (graded.correct, graded.repeat) == (True, 0)
 
 
 def test_a_request_that_failed_is_no_grade_and_no_answer_is_neither_right_nor_wrong():
-    row, graded = grade("run", prompt(make_question(1)), Generation("p", None), answer_first=True, expected=None)
+    row, graded = grade("run", prompt(make_question(1)), Generation("p", None), answer_first=True)
     assert (graded, row.correct, row.finish, row.outcome) == (None, None, None, Outcome.FAILED)
-    row, graded = grade("run", prompt(make_question(1)), Generation("p", "不知道"), answer_first=True, expected=None)
+    row, graded = grade("run", prompt(make_question(1)), Generation("p", "不知道"), answer_first=True)
     assert (graded.correct, row.correct, row.extracted, row.outcome) == (False, None, None, Outcome.NO_ANSWER)
 
 

@@ -350,7 +350,6 @@ def test_scores_stand_with_their_intervals(report):
     fields = {"run": "m", "dimension": "overall", "label": "全部", "label_en": "all", "questions": 50}
     scores = [
         Score(**fields, metric="accuracy", value=0.5, low=0.36, high=0.64),
-        Score(**fields, metric="expected_accuracy", value=0.2, low=None, high=None),
         Score(**fields, metric="no_answer_rate", value=0.04, low=0.01, high=0.13),
     ]
     ran = manifest("evaluate", 50, params={"split": "test"})

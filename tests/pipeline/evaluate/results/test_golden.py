@@ -58,9 +58,8 @@ def _graded(run: str, rows: list[ReleaseRow], draw: random.Random) -> list[Grade
             letters = tuple(row.answer) if right else (draw.choice("ABCD"),)
             outcome = draw.choice((Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED))
             silent = draw.random() < 0.15
-            expected = 0.25 if run == "random" else None
             given = (outcome, None) if silent else (Outcome.ANSWERED, letters)
-            found.append(Graded(row, *given, expected, repeat))
+            found.append(Graded(row, *given, repeat))
     return found
 
 
