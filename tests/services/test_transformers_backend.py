@@ -258,13 +258,3 @@ def test_sampling_draws_by_the_models_probabilities():
     nucleus = shares[:2] / shares[:2].sum()  # .77 and .18 reach .9 together
     assert set(drawn.tolist()) <= {0, 1}
     assert (drawn == 1).float().mean().item() == pytest.approx(nucleus[1].item(), abs=0.03)
-
-
-def test_the_first_batch_on_a_cpu_is_one_prompt_so_that_something_is_stored_at_once(context, model, monkeypatch):
-    sizes = []
-    original = engines.Engine.generate
-    monkeypatch.setattr(
-        engines.Engine, "generate", lambda self, batch: sizes.append(len(batch.tails)) or original(self, batch)
-    )
-    generate(context, prompts(), model=str(model), devices=["cpu"], batch_tokens=100_000)
-    assert sizes[:3] == [1, 2, 4]

@@ -309,8 +309,7 @@ class TransformersBackend(Backend):
 
         gpus = [f"cuda:{index}" for index in range(torch.cuda.device_count())]
         devices = self._options.devices or gpus or ["cpu"]
-        # a CPU shows its first output soon
-        jobs = deque(self._jobs(asked, ramp=1 if devices == ["cpu"] else 1 << 30))
+        jobs = deque(self._jobs(asked))
         for batch, made in run_jobs(self._options, devices, jobs, self._tokenizer):
             tails = batch.tails
             if made != "out of memory":
@@ -322,7 +321,7 @@ class TransformersBackend(Backend):
                 detail = f"a prompt of {len(item.tokens)} tokens does not fit in memory"
                 yield item, Failure("out_of_memory", detail)
 
-    def _jobs(self, asked: Sequence[PreparedPrompt], ramp: int) -> Iterator[PromptBatch]:
+    def _jobs(self, asked: Sequence[PreparedPrompt]) -> Iterator[PromptBatch]:
         kinds: dict[Letters, dict[str, list[TokenizedPrompt]]] = {}
         keeps = loading.keeps_heads(self._options)
         for index, item in enumerate(asked):
@@ -333,7 +332,7 @@ class TransformersBackend(Backend):
         for letters, groups in kinds.items():
             new = 1 if letters else self._options.max_tokens
             budget = self._options.batch_tokens
-            for batch in plan_batches(list(groups.values()), budget, new, heads=keeps, ramp=ramp):
+            for batch in plan_batches(list(groups.values()), budget, new, heads=keeps):
                 yield replace(batch, letters=letters)
 
 
