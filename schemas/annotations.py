@@ -164,9 +164,6 @@ class Agreement(Record):
     ac1: float | None = None  # Gwet's AC1: not pulled down where one label prevails.
     ac1_low: float | None = None
     ac1_high: float | None = None
-    fleiss: float | None = None  # Fleiss' kappa.
-    fleiss_low: float | None = None
-    fleiss_high: float | None = None
 
 
 class Calibration(Record):

@@ -48,10 +48,8 @@ class Prediction(Record):
     question_id: str  # Of a clinical case: `clin-CASE-TURN`.
     cluster: str | None = None  # The case that the question shares with others, or its own id; null for free text.
     repeat: int = 0  # Number of the repetition, where a prompt is asked several times.
-    variant: str | None = None
-    """Version that was asked: ``order 1``, another order of the options; null for the printed question."""
     raw_output: str | None
-    extracted: list[str] | None  # The letters as the paper prints them, whatever the version shown.
+    extracted: list[str] | None
     rule: str | None  # The extraction rule that fired.
     sureness: Sureness | None = None
     outcome: Outcome
@@ -65,7 +63,7 @@ class Prediction(Record):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     likelihoods: list[Likelihood] | None = None
-    """Of every option, where options were compared; labels as the paper prints them."""
+    """Of every option, where options were compared."""
 
 
 class Score(Record):
@@ -80,7 +78,7 @@ class Score(Record):
     value: float | None  # The mean over repetitions.
     questions: int
     low: float | None
-    high: float | None  # 95 % interval; null where there is none, as of baselines' expected accuracy and of people.
+    high: float | None  # 95 % interval; null where there is none, as of people.
     interval: str | None = None
     """Method: ``wilson``; ``cluster_wilson`` for shares where questions share a case or were asked repeatedly;
     ``cluster_bootstrap`` for other metrics."""

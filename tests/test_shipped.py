@@ -76,7 +76,7 @@ def test_every_data_file_is_read(path):
 
 
 def templates() -> Iterator[tuple[str, str]]:
-    for path in data(".html", ".md", ".txt", ".tex", ".json"):
+    for path in data(".html", ".md", ".txt", ".json"):
         if path.parent.name == "templates":
             yield f"build_dataset.{named(path.parent.parent).replace('/', '.')}", path.name
 

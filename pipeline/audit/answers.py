@@ -67,26 +67,15 @@ class MatchedAnswers:
 
 
 def gather_answers(
-    paths: Sequence[Path],
-    questions: pl.DataFrame,
-    predictions: pl.DataFrame | None = None,
-    merges: Mapping[str, str] | None = None,
-    cleaned: pl.DataFrame | None = None,
+    paths: Sequence[Path], questions: pl.DataFrame, predictions: pl.DataFrame | None = None
 ) -> MatchedAnswers:
-    """Return all answers in the letters of our questions; those to ``merges`` count for the survivor."""
-    merges = {} if merges is None or cleaned is None else merges
-    here = set(questions["question_id"].to_list())
-    gone = {name: leader for name, leader in merges.items() if leader in here and name not in here}
-    runs = _of_runs(predictions) if predictions is not None else []
-    rows = [row for row in runs if row.id in here or row.id in gone]
-    rows += [_AnswerRow(**row) for path in paths for row in checked_rows(path, _AnswerRow)]
+    """Return all answers in the letters of our questions."""
     known = comparable(questions)
-    if cleaned is not None and gone:
-        known |= comparable(cleaned.filter(pl.col("question_id").is_in(list(gone))).select(questions.columns))
+    rows = [] if predictions is None else [row for row in _of_runs(predictions) if row.id in known]
+    rows += [_AnswerRow(**row) for path in paths for row in checked_rows(path, _AnswerRow)]
     by_text = {each.exact: name for name, each in reversed(known.items())}  # of copies the first
     theirs = _as_asked(rows)
     answers: Answers = {}
-    through_copies: Answers = {}
     unknown = unread = 0
     for row in rows:
         asked = theirs.get(row.text)
@@ -94,21 +83,17 @@ def gather_answers(
         if name is None:
             unknown += 1  # a question of another bank, or one that was rejected here
             continue
-        home = gone.get(name, name)  # the survivor of a question that was merged
-        letters = _letters(row.answer, asked or known[name], known[home])
+        letters = _letters(row.answer, asked or known[name], known[name])
         if letters is None:
             unread += 1  # "不知道", or a letter that the question does not have
         else:
-            where = answers if home == name else through_copies
-            where.setdefault(home, {})[row.model] = letters
-    for name, others in through_copies.items():
-        answers[name] = others | answers.get(name, {})  # the model's own answer to the survivor counts first
+            answers.setdefault(name, {})[row.model] = letters
     return MatchedAnswers(answers, unknown, unread)
 
 
 def _of_runs(predictions: pl.DataFrame) -> list[_AnswerRow]:
-    """Return the first answers of our own runs to the printed questions; those of random and majority say nothing."""
-    first = (pl.col("repeat") == 0) & pl.col("variant").is_null() & (pl.col("task") == Task.ANSWER.value)
+    """Return the first answers of our own runs; those of random and majority say nothing."""
+    first = (pl.col("repeat") == 0) & (pl.col("task") == Task.ANSWER.value)
     first &= pl.col("rule").ne_missing(CHOSEN) | pl.col("likelihoods").is_not_null()
     return [
         _AnswerRow(id=row.question_id, model=row.run, answer="".join(row.extracted))

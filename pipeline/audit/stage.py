@@ -32,9 +32,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     """Rate how suspicious each question's key is; none is removed. A ``UserError`` where answers cannot be read."""
     conflicts = _conflicts(tables["review"], tables.get("clean/questions"))  # copies that wait in dedup
     questions = _audited(tables, conflicts)
-    merges = dict(tables["merges"].select("question_id", "survivor_id").iter_rows())
-    predictions, cleaned = (tables.get(name) for name in ("evaluate/predictions", "clean/questions"))
-    others = gather_answers(params.files(), questions, predictions, merges, cleaned)
+    others = gather_answers(params.files(), questions, tables.get("evaluate/predictions"))
     answers = others.answers
     audited = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables["corrections"]))
     waiting = _review_items(audited.cases, params, conflicts)

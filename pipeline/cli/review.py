@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich import box
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
+from rich.table import Table
 
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.catalogue import stage
@@ -25,7 +24,6 @@ from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.stage import Context, Stage
 from build_dataset.schemas.annotations import Agreement, LabelStatus
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.evaluation import JudgeAgreement
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import counted, minute
 
@@ -245,24 +243,8 @@ def pull_scores(config: ConfigBase, full: bool = False) -> None:
 
 
 def scoring_status(config: ConfigBase) -> None:
-    """Show progress as of the last pull, and how well experts and judges agree."""
+    """Show progress as of the last pull; `evaluate` tells how well experts and judges agree."""
     from build_dataset.pipeline.evaluate.judging import project
 
     progress = project.status(config.dataset.build, config.section(EvaluateParams).scoring.experts)
     print_template("scoring_status", progress)
-    if progress.agreement:
-        Console().print(_agreement(progress.agreement))
-
-
-def _agreement(rows: Sequence[JudgeAgreement]) -> Table:
-    from build_dataset.pipeline.evaluate.judging.scores import AVERAGE
-    from build_dataset.pipeline.evaluate.results.papers import aspect_titles
-
-    numbers = ("answers", "Pearson", "Spearman", "Krippendorff's alpha")
-    columns: list[Column | str] = ["judge", "aspect", *(Column(name, justify="right") for name in numbers)]
-    table = Table(*columns, title="agreement with the experts' mean")
-    names = aspect_titles(AVERAGE)
-    for row in rows:
-        values = ("" if value is None else f"{value:.2f}" for value in (row.pearson, row.spearman, row.alpha))
-        table.add_row(escape(row.judge), names[row.aspect], str(row.answers), *values)
-    return table

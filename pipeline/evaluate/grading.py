@@ -1,22 +1,21 @@
-"""From a raw output to a prediction and a grade; the settings and the provenance of a run."""
+"""From a raw output to a prediction and a grade; the settings of a run."""
 
 import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from build_dataset.pipeline.evaluate.backends import Generation
 from build_dataset.pipeline.evaluate.extraction import Extraction, extract, visible_output
-from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, OpenAiModel, TransformersModel
-from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple, load_template
+from build_dataset.pipeline.evaluate.params import AskOptions, TransformersModel
+from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
 from build_dataset.pipeline.evaluate.results.view import prompt_name
-from build_dataset.pipeline.evaluate.scoring import Graded, accepted_answers
+from build_dataset.pipeline.evaluate.scoring import Graded
 from build_dataset.schemas.evaluation import Likelihood, Outcome, Prediction, Sureness, Task
-from build_dataset.schemas.identity import content_hash, sha256
+from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.release import ReleaseRow
 
 _REFUSAL = re.compile(
@@ -29,7 +28,6 @@ _SURE = frozenset({"marked", "opening", "stated", "everything"})  # rules whose 
 _OPENING = 20
 """Characters within which a refusal of free text stands; further on, an apology may be a doctor's to a patient."""
 CHOSEN = "chosen"  # the rule of answers that a backend chose as letters, so that nothing had to be read
-_FORMAT = 1  # version of run.json
 
 
 def read_output(made: Generation, asked: ReleaseRow, *, answer_first: bool | None = None) -> tuple[Outcome, Extraction]:
@@ -66,14 +64,12 @@ def read_text(text: str, finish: str) -> tuple[Outcome, str]:
 
 
 def grade(
-    run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None, expected: float | None
+    run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None
 ) -> tuple[Prediction, Graded | None]:
     """Return the prediction of one generation, and its grade; None when the request failed."""
-    outcome, extraction = read_output(made, prompt.asked(), answer_first=answer_first)
-    letters, question = extraction.letters, prompt.printed
-    if prompt.shown is not None and letters is not None:
-        letters = prompt.shown.as_printed(letters)
-    graded = Graded(question, outcome, letters, expected, prompt.repeat, prompt.variant, extraction.sureness)
+    outcome, extraction = read_output(made, prompt.asked, answer_first=answer_first)
+    letters, question = extraction.letters, prompt.asked
+    graded = Graded(question, outcome, letters, prompt.repeat, extraction.sureness)
     failed = outcome is Outcome.FAILED
     prediction = Prediction(
         task=Task.ANSWER,
@@ -94,15 +90,10 @@ def provenance(run: str, prompt: Prompt, made: Generation) -> dict[str, Any]:
     """Return the columns of ``Prediction`` that say how an output came about."""
     # the chat template of a local model changes the text
     read = made.asked or json.dumps(prompt.messages, ensure_ascii=False, sort_keys=True)
-    printed = prompt.shown.printed if prompt.shown is not None else {}
-    compared = [
-        Likelihood(label=printed.get(label, label), value=round(value, 6))
-        for label, value in (made.likelihoods or {}).items()
-    ]
+    compared = [Likelihood(label=label, value=round(value, 6)) for label, value in (made.likelihoods or {}).items()]
     return {
         "run": run,
         "repeat": prompt.repeat,
-        "variant": prompt.variant,
         "raw_output": made.text,
         "prompt_hash": sha256(read),
         "finish": None if made.text is None else made.finish,
@@ -121,7 +112,6 @@ class RunSettings:
     prompt: str = ""
     shots: int = 0
     repeats: int = 1
-    shuffles: int = 0
     temperature: float = 0.0
 
     @property
@@ -135,35 +125,13 @@ def run_settings(options: AskOptions) -> RunSettings:
     """Return the settings of a configured model."""
     model = Path(str(getattr(options, "model", None) or getattr(options, "name", ""))).name
     model = options.called() if isinstance(options, TransformersModel) else model
-    same = options.model_dump(include={"shots", "repeats", "shuffles", "temperature"})
+    same = options.model_dump(include={"shots", "repeats", "temperature"})
     return RunSettings(model, options.task.value, options.template(), **same)
-
-
-def fingerprint(questions: Iterable[ReleaseRow]) -> str:
-    """Return a hash of the questions: ids, texts and the answers that earn the mark, wherever they are stored."""
-    lines = []
-    for row in questions:
-        content = content_hash(row.stem, (option.text for option in row.options), row.shared_stem)
-        keys = sorted("".join(sorted(key)) for key in accepted_answers(row))
-        lines.append(" ".join((row.question_id, content, *keys)))
-    return sha256(*sorted(lines))
-
-
-def describe_run(identity: Mapping[str, Any], made: Iterable[Generation]) -> dict[str, Any]:
-    """Return what is known of a run's model: what it is, what its server calls it, what its outputs were made with."""
-    names: set[str] = set()
-    versions: dict[str, set[str]] = defaultdict(set)  # by library: torch, transformers …
-    for generation in made:
-        names |= {generation.model} if generation.model else set()
-        for library, version_ in (generation.made_with or {}).items():
-            versions[library].add(version_)
-    made_with = {library: sorted(used) for library, used in sorted(versions.items())}
-    return {"identity": dict(identity), "reported": sorted(names), "made_with": made_with}
 
 
 def unsure_file(predictions: Iterable[Prediction]) -> bytes:
     """Return the outputs that were read weakly or not at all, for a person to look at: JSONL."""
-    shown = ("run", "question_id", "repeat", "variant", "rule", "extracted", "raw_output")
+    shown = ("run", "question_id", "repeat", "rule", "extracted", "raw_output")
     unsure = (each for each in predictions if each.sureness is Sureness.WEAK or _is_unread(each))
     lines = (json.dumps({name: getattr(each, name) for name in shown}, ensure_ascii=False) for each in unsure)
     return "".join(f"{line}\n" for line in lines).encode(errors="backslashreplace")
@@ -179,26 +147,3 @@ def count_unread(predictions: Sequence[Prediction]) -> dict[str, str]:
 def _is_unread(prediction: Prediction) -> bool:
     """Return whether an output holds text in which no answer was read."""
     return prediction.task is Task.ANSWER and prediction.outcome is Outcome.NO_ANSWER
-
-
-def run_file(
-    params: EvaluateParams, models: Mapping[str, Mapping[str, Any]], predictions: Sequence[Prediction], questions: str
-) -> bytes:
-    """Return the file: what was asked, and of each run its options, template, model and prompts."""
-    runs: dict[str, Any] = {}
-    for options in params.all_models():
-        name, template = options.run_name(), load_template(options.template(), options.task)
-        prompts = sorted(row.prompt_hash or "" for row in predictions if row.run == name)
-        shape = template.model_dump(include={"version"})
-        runs[name] = {
-            "options": options.semantic(),
-            "template": {"name": options.template(), **shape, "sha256": sha256(repr(template))},
-            **models[name],
-            # The endpoint answers; the library only carries.
-            **({"client": {"openai": version("openai")}} if isinstance(options, OpenAiModel) else {}),
-            "prompts": len(prompts),
-            "prompts_sha256": sha256(*prompts),
-        }
-    content = {"format": _FORMAT, "build_dataset": version("build-dataset"), "questions": questions}
-    content |= {"split": params.split, "limit": params.limit, "runs": runs}
-    return (json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()

@@ -11,7 +11,6 @@ from build_dataset.pipeline.evaluate.scoring import (
     Graded,
     GradedText,
     Slice,
-    Versions,
     accepted_answers,
     bleu,
     mean_score,
@@ -20,8 +19,8 @@ from build_dataset.pipeline.evaluate.scoring import (
 from build_dataset.pipeline.stats import intervals
 from build_dataset.schemas.evaluation import Outcome, Score, Sureness, Task
 
-Item = Graded | GradedText | Versions
-Over = Literal["answers", "texts", "versions", "people"]
+Item = Graded | GradedText
+Over = Literal["answers", "texts", "people"]
 Shown = Literal["answers", "texts"]
 
 
@@ -120,7 +119,7 @@ class Metric:
     title: str  # in Chinese and English: ``准确率 Accuracy``
     measure: Mean | Total | None  # None where it is not computed from items: see ``human_scores``
     over: tuple[Over, ...] = ("answers",)
-    """The items it is computed over: graded answers, free texts, all versions of a question, or people."""
+    """The items it is computed over: graded answers, free texts, or people."""
     shown: tuple[Shown, ...] = ("answers",)  # the tables with a column for it
     higher: bool | None = None  # True if a higher value is better; None where runs do not compete in it
     brackets: bool = False  # True if tables print its interval; their data always hold it
@@ -129,10 +128,6 @@ class Metric:
 def _rate(name: str, title: str, outcome: Outcome) -> Metric:
     measure = share(lambda item: item.outcome is outcome)
     return Metric(name, title, measure, ("answers", "texts"), ("answers", "texts"))
-
-
-def _of_versions(name: str, title: str, of: Callable[[Any], bool | None], *, brackets: bool = True) -> Metric:
-    return Metric(name, title, share(of), ("versions",), higher=True, brackets=brackets)
 
 
 def _of_texts(name: str, title: str, measure: Mean | Total, *, brackets: bool = False) -> Metric:
@@ -147,7 +142,6 @@ METRICS: tuple[Metric, ...] = (
         share(lambda item: item.correct and item.sureness is not Sureness.WEAK),
         higher=True,
     ),
-    Metric("expected_accuracy", "期望准确率 Expected", Mean(lambda item: item.expected, lambda _: None)),
     Metric("mean_accuracy", "逐题平均 Mean over questions", None, ("people",), higher=True),
     Metric(
         "partial_credit",
@@ -166,8 +160,6 @@ METRICS: tuple[Metric, ...] = (
     _rate("no_answer_rate", "未作答 No answer", Outcome.NO_ANSWER),
     _rate("refused_rate", "拒答 Refused", Outcome.REFUSED),
     _rate("truncated_rate", "截断 Truncated", Outcome.TRUNCATED),
-    _of_versions("voted_accuracy", "多数票准确率 Majority vote", lambda item: item.voted(), brackets=False),
-    _of_versions("shuffle_consistency", "选项换序一致率 Same in other orders", lambda item: item.alike("order")),
     _of_texts("bleu_1", "BLEU-1", _bleu(1)),
     _of_texts("bleu_4", "BLEU-4", _bleu(4), brackets=True),
     _of_texts("rouge_1", "ROUGE-1", _rouge(0)),

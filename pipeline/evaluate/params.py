@@ -18,7 +18,6 @@ _PROMPT = (
     "your own. Not given: the task's first."
 )
 _REPEATS = "Ask everything so many times, for means and deviations at a temperature above 0."
-_SHUFFLES = "Ask every question again with its options in so many other orders."
 _SHOTS = "Worked examples before the question, from the validation split of the same subcategory."
 
 
@@ -32,7 +31,6 @@ class AskOptions(Params):
     prompt: str | None = Field(None, description=_PROMPT)
     shots: int = Field(0, ge=0, le=32, description=_SHOTS)
     repeats: int = Field(1, ge=1, le=100, description=_REPEATS)
-    shuffles: int = Field(0, ge=0, le=23, description=_SHUFFLES)
 
     def template(self) -> str:
         """Name or path of the template."""

@@ -1,7 +1,5 @@
-"""Prompts: templates, worked examples, and further versions of a question."""
+"""Prompts: templates and worked examples."""
 
-import random
-import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,19 +31,6 @@ _FIELDS = {Task.ANSWER: _CHOICE, Task.EXPLANATION: _CHOICE, Task.CLINICAL: _CLIN
 _SETTINGS = frozenset({"answer_first", "version"})  # keys of a template that are no texts
 
 
-@dataclass(frozen=True)
-class Variant:
-    """A question with its options in another order, as a model sees it."""
-
-    question: ReleaseRow  # with the options as shown, labelled A, B, C … again, and the key to match
-    printed: dict[str, str]  # the printed label of each label shown
-    variant: str  # its name, for example ``order 1``
-
-    def as_printed(self, letters: Sequence[str]) -> tuple[str, ...]:
-        """An answer in the letters of the paper."""
-        return tuple(sorted(self.printed[letter] for letter in letters))
-
-
 class Template(BaseModel, extra="forbid", frozen=True, strict=True):
     """The wording of a question and of a worked example's answer."""
 
@@ -62,32 +47,22 @@ class Template(BaseModel, extra="forbid", frozen=True, strict=True):
 class Prompt:
     """A question as it is asked."""
 
-    id: str  # unique among a run's prompts: the question's id, and which repetition or order it is
+    id: str  # unique among a run's prompts: the question's id, and which repetition it is
     messages: tuple[Message, ...]
-    question: ReleaseRow | None = None  # the question as printed; None where nothing is to be chosen
+    question: ReleaseRow | None = None  # None where nothing is to be chosen
     repeat: int = 0
-    shown: Variant | None = None  # the question as the model sees it, where it is not asked as printed
 
     @property
-    def variant(self) -> str | None:
-        """The name of the question's version; None for the printed question."""
-        return self.shown.variant if self.shown else None
-
-    @property
-    def printed(self) -> ReleaseRow:
-        """The question as printed; a ``TypeError`` where the prompt asks for free text."""
+    def asked(self) -> ReleaseRow:
+        """The question; a ``TypeError`` where the prompt asks for free text."""
         if self.question is None:
             raise TypeError(f"prompt {self.id} has no options")
         return self.question
 
-    def asked(self) -> ReleaseRow:
-        """The question as the model sees it; raises as ``printed`` does."""
-        return self.shown.question if self.shown else self.printed
-
 
 def failed_item(prompt_id: str, reason: str, detail: str) -> ReviewItem:
     """Return the review item of a failed prompt; the next run asks it again."""
-    question_id = prompt_id.partition("#")[0].partition("~")[0]  # q-1#2 is a repetition, q-1~3 another order
+    question_id = prompt_id.partition("#")[0]  # q-1#2 is a repetition
     return ReviewItem(item_id=prompt_id, question_ids=[question_id], stage="evaluate", reason=reason, detail=detail)
 
 
@@ -194,38 +169,3 @@ def _exam(question: ReleaseRow) -> str:
     # 执业医师考试 within 医师考试
     within = f"中{question.exam_class.removesuffix('考试')}考试" if question.exam_class is not None else ""
     return f"中国{question.exam_type}{within}的" if question.exam_type is not None else ""
-
-
-_REFERS = re.compile(
-    r"(?:以上|上述|前面|前[一二两三四]|下列各|所有选项|[①-⑩])|(?<![A-Za-z])[A-K](?:\s*[、,，和与及+]\s*[A-K])+(?![A-Za-z])|^[A-K]$"
-    r"|选项\s*[A-K]"
-)
-"""An option that speaks of others by their place or letter."""
-
-
-def shufflable(question: ReleaseRow) -> bool:
-    """Return whether the options mean the same in any order: neither they nor the stem name one by letter."""
-    named = any(_REFERS.search(option.text) for option in question.options)
-    return len(question.options) > 1 and not named and not re.search(r"选项\s*[A-K]", question.stem)
-
-
-def shuffle_options(question: ReleaseRow, number: int, seed: int) -> Variant | None:
-    """The question with its options in order ``number``, which is never the printed one."""
-    if not shufflable(question):
-        return None
-    labels = [option.label for option in question.options]
-    order = list(labels)
-    draw = random.Random(sha256(str(seed), question.question_id, str(number)))  # noqa: S311
-    while order == labels:  # the printed order is no other order
-        draw.shuffle(order)
-    texts = {option.label: option.text for option in question.options}
-    printed = dict(zip(labels, order, strict=True))
-    shown = {old: new for new, old in printed.items()}
-    options = [each.model_copy(update={"text": texts[printed[each.label]]}) for each in question.options]
-    changes = {
-        "options": options,
-        "answer": sorted(shown[letter] for letter in question.answer),
-        "accepted_answers": question.accepted_answers
-        and [sorted(shown[letter] for letter in answer) for answer in question.accepted_answers],
-    }
-    return Variant(question.model_copy(update=changes), printed, f"order {number}")

@@ -30,9 +30,7 @@ class Graded:
     question: ReleaseRow
     outcome: Outcome
     letters: tuple[str, ...] | None
-    expected: float | None = None  # probability of a right answer where the run guesses
     repeat: int = 0
-    variant: str | None = None  # name of the version that was asked; None for the question as printed
     sureness: Sureness | None = None
 
     @cached_property
@@ -60,39 +58,6 @@ class GradedText:
     outcome: Outcome
     counts: TextCounts
     repeat: int = 0
-
-
-@dataclass(frozen=True)
-class Versions:
-    """A question with the answers to all versions of it that a run was asked."""
-
-    items: tuple[Graded, ...]
-    repeat: int = 0
-
-    @property
-    def item_id(self) -> str:
-        """The question's id."""
-        return self.items[0].item_id
-
-    @property
-    def cluster(self) -> str:
-        """The question's cluster."""
-        return self.items[0].cluster
-
-    def alike(self, kind: str) -> bool | None:
-        """Return whether a question and its versions of a kind got one answer, or none; None where none was asked."""
-        first = [item for item in self.items if item.repeat == 0 and (item.variant or kind).startswith(kind)]
-        printed = {item.variant is None for item in first}
-        return len({item.letters for item in first}) == 1 if len(printed) == 2 else None
-
-    def voted(self) -> bool | None:
-        """Return whether the most frequent answer of repetitions is right, the earliest of equals; None for one."""
-        asked = [item for item in self.items if item.variant is None]
-        votes = [item for item in asked if item.letters is not None]
-        counts = Counter(item.letters for item in votes)
-        if len(asked) < 2 or not votes:
-            return None if len(asked) < 2 else False
-        return max(votes, key=lambda item: counts[item.letters]).correct  # max takes the earliest of equals
 
 
 @dataclass(frozen=True, order=True)

@@ -10,7 +10,7 @@ from typing import Any
 from build_dataset.annotation.llm_annotator import estimate_requests
 from build_dataset.pipeline.evaluate import grading
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, chat_requests, open_backend
-from build_dataset.pipeline.evaluate.backends.local.loading import missing_model, missing_packages
+from build_dataset.pipeline.evaluate.backends.local.loading import missing_packages
 from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from build_dataset.pipeline.evaluate.judging.scores import RUBRIC, Verdicts, judge, judge_agreement, judged_scores
@@ -36,7 +36,6 @@ class _Evaluation:
 
     works: Mapping[str, TaskWork]  # by run, as all mappings here
     runs: Mapping[str, RunOutcome]
-    questions: str  # see ``grading.fingerprint``
     open_questions: list[records.OpenQuestion]
     scores: list[records.Score]
     verdicts: Verdicts
@@ -75,7 +74,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     if params.judge is not None and texts:
         with context.progress(len(texts), "verdicts") as advance:
             verdicts = judge(texts, params.judge, context.store, advance)
-    made = _Evaluation(works, runs, grading.fingerprint(source.questions), asked, scores, verdicts)
+    made = _Evaluation(works, runs, asked, scores, verdicts)
     if "answer_scores" in tables and not tables["answer_scores"].is_empty():
         # What experts said in Label Studio counts wherever the answer still reads as they saw it.
         sent = [each.sent for each in answers_given(made.predictions, asked)]
@@ -119,11 +118,22 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
         given |= {name: Generation(name, None, failure=failure) for name in unasked}
         advance(len(unasked))
     failures = ((prompt.id, given[prompt.id].failure) for prompt in work.prompts)
-    made = work.read(run, backend, given)
+    made = work.read(run, given)
     made.waiting = [failed_item(at, why.reason, f"{run}: {why.detail}") for at, why in failures if why is not None]
-    made.ended, made.facts = ended, _facts(given.values())
-    made.told = grading.describe_run(backend.identity, given.values())
+    made.ended, made.facts = ended, {**_provenance(backend, given.values()), **_facts(given.values())}
     return made
+
+
+def _provenance(backend: Backend, generations: Iterable[Generation]) -> dict[str, Any]:
+    """Return what the model is, what its server calls it, and the libraries that its outputs were made with."""
+    made = list(generations)
+    made_with = {(library, number) for each in made for library, number in (each.made_with or {}).items()}
+    reported = sorted({each.model for each in made if each.model})
+    return {
+        "identity": dict(backend.identity),
+        "reported": reported,
+        "made_with": [" ".join(each) for each in sorted(made_with)],
+    }
 
 
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
@@ -175,7 +185,6 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     comparisons = compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
     askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
     agreement = judge_agreement(verdicts.judgements)
-    descriptions = {run: each.told for run, each in made.runs.items()}
     evaluated = Evaluated(made.scores, comparisons, agreement, askings=askings)
     return Result(
         tables={
@@ -190,14 +199,12 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
         rejects=rejects,
         review=made.waiting,
         files={
-            "run.json": grading.run_file(params, descriptions, made.predictions, made.questions),
             "results.md": results.markdown(evaluated, f"Results on the {params.split} split 评测结果").encode(),
             "unsure.jsonl": grading.unsure_file(made.predictions),
             **results.files(evaluated),
         },
         facts={
             "split": params.split,
-            "questions": made.questions,
             "models": {run: each.facts for run, each in made.runs.items()},
             "asked": {run: asdict(evaluated) for run, evaluated in askings.items()},
             **_judge_facts(params, made),
@@ -237,11 +244,8 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
 def _unusable(model: AskOptions, cases: Path | None) -> list[str]:
     """Return the problems of the files that a model is asked with."""
     lines = _said(partial(load_template, model.template(), model.task))
-    if isinstance(model, TransformersModel):
-        if (missing := missing_packages(model)) is not None:
-            lines.append(missing)
-        elif (away := missing_model(model)) is not None:
-            lines.append(f"evaluate, {model.run_name()}: {away}")
+    if isinstance(model, TransformersModel) and (missing := missing_packages(model)) is not None:
+        lines.append(missing)
     return lines + (_said(partial(load_cases, cases)) if model.task is records.Task.CLINICAL else [])
 
 

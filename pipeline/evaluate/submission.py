@@ -201,9 +201,9 @@ def score_submission(path: Path, key: Path, name: str | None = None, params: Sco
 
 
 def submission(predictions: Sequence[Prediction], run: str) -> bytes:
-    """Return a run's first answers to the printed questions as a submission: letters, or the raw output."""
+    """Return a run's first answers as a submission: letters, or the raw output."""
     answered = [row for row in predictions if row.task is Task.ANSWER]
-    first = [row for row in answered if row.run == run and row.repeat == 0 and row.variant is None]
+    first = [row for row in answered if row.run == run and row.repeat == 0]
     if not first:
         runs = sorted({row.run for row in answered})
         raise UserError(f"no run {run!r} answered questions; there are {', '.join(runs) or 'none'}")

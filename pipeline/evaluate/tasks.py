@@ -4,33 +4,23 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, Field
 
 from build_dataset.pipeline.evaluate import scoring
-from build_dataset.pipeline.evaluate.backends import Backend, Generation
+from build_dataset.pipeline.evaluate.backends import Generation
 from build_dataset.pipeline.evaluate.extraction import answers_first
 from build_dataset.pipeline.evaluate.grading import READABLE, grade, provenance, read_text
 from build_dataset.pipeline.evaluate.judging.scores import WrittenText
 from build_dataset.pipeline.evaluate.metrics import score_items
 from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
-from build_dataset.pipeline.evaluate.prompting import (
-    Examples,
-    Message,
-    Prompt,
-    Template,
-    chat,
-    load_template,
-    messages,
-    shuffle_options,
-)
+from build_dataset.pipeline.evaluate.prompting import Examples, Message, Prompt, Template, chat, load_template, messages
 from build_dataset.pipeline.evaluate.submission import read_items, validate
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Outcome, Prediction, Score, Task
-from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Rejection, ReviewItem
 from build_dataset.schemas.release import ReleaseRow
@@ -144,44 +134,32 @@ class RunOutcome:
     waiting: list[ReviewItem] = field(default_factory=list)
     """Prompts whose requests failed; the next run asks them again."""
     ended: UserError | None = None  # the reason why the run stopped early
-    facts: Mapping[str, Any] = field(default_factory=dict)  # tokens and cost
-    told: Mapping[str, Any] = field(default_factory=dict)  # the provenance of the model, see ``describe_run``
+    facts: Mapping[str, Any] = field(default_factory=dict)  # the model, tokens and cost
 
 
 class AnswerWork:
-    """Every question of the split, as often as asked, and its further versions."""
+    """Every question of the split, as often as asked."""
 
     def __init__(self, options: AskOptions, source: PromptSource) -> None:
         self._template = load_template(options.template(), options.task)
-        self._examples = source.examples(options.shots)
+        examples = source.examples(options.shots)
         self.left_out = source.keyless("the question has no key to score against")
-        prompts = (self._of(row, options, source.seed) for row in source.questions)
-        self.prompts = list(chain.from_iterable(prompts))
+        asked = ((row, messages(self._template, row, examples.of(row))) for row in source.questions)
+        self.prompts = [
+            Prompt(repeated(row.question_id, repeat), chat, row, repeat)
+            for row, chat in asked
+            for repeat in range(options.repeats)
+        ]
 
-    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:
-        """Read and score generations by prompt id; scores are of the printed question alone."""
+    def read(self, run: str, made: Mapping[str, Generation]) -> RunOutcome:
+        """Read and score generations by prompt id."""
         graded = partial(grade, run, answer_first=self._answers_first(made))
-        graded_pairs = [graded(prompt, made[prompt.id], expected=backend.expected(prompt)) for prompt in self.prompts]
+        graded_pairs = [graded(prompt, made[prompt.id]) for prompt in self.prompts]
         reading = RunOutcome([prediction for prediction, _ in graded_pairs])
-        everything = [item for _, item in graded_pairs if item is not None]
-        # scores are of printed questions alone
-        reading.graded = [item for item in everything if item.variant is None]
+        reading.graded = [item for _, item in graded_pairs if item is not None]
         slices = scoring.by_slice(reading.graded).items()
         reading.scores = [score for part, items in slices for score in score_items(run, part, items)]
-        by_question = group_values((item.item_id, item) for item in everything)
-        asked = [scoring.Versions(tuple(items)) for items in by_question.values()]
-        reading.scores += score_items(run, scoring.OVERALL, asked, "versions")
         return reading
-
-    def _of(self, row: ReleaseRow, options: AskOptions, seed: int) -> Iterator[Prompt]:
-        examples = self._examples.of(row)
-        for repeat in range(options.repeats):
-            asked = messages(self._template, row, examples)
-            yield Prompt(repeated(row.question_id, repeat), asked, row, repeat=repeat)
-        for number in range(1, options.shuffles + 1):
-            if (shown := shuffle_options(row, number, seed)) is not None:
-                asked = messages(self._template, shown.question, examples)
-                yield Prompt(f"{row.question_id}~{number}", asked, row, shown=shown)
 
     def _answers_first(self, made: Mapping[str, Generation]) -> bool | None:
         """Return how to read a run's outputs: never from the opening where the prompt asks for reasoning first.
@@ -191,7 +169,7 @@ class AnswerWork:
         """
         if not self._template.answer_first:
             return False
-        pairs = ((made[prompt.id].text, prompt.asked().options) for prompt in self.prompts)
+        pairs = ((made[prompt.id].text, prompt.asked.options) for prompt in self.prompts)
         texts = ((text, [option.label for option in options]) for text, options in pairs if text is not None)
         return answers_first(texts)
 
@@ -242,7 +220,7 @@ class TextWork:
         silent = () if clinical else (row for row in source.questions if not row.explanation)
         self.left_out += [left_out(row, "no_explanation", detail) for row in silent]
 
-    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:  # noqa: ARG002
+    def read(self, run: str, made: Mapping[str, Generation]) -> RunOutcome:
         """Read and score generations by prompt id; those that failed are predictions without a score."""
         reading = RunOutcome()
         graded: dict[scoring.Slice, list[scoring.GradedText]] = defaultdict(list)

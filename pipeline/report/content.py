@@ -1,22 +1,23 @@
-"""Sections on labels, agreement and annotators; on exams, lengths, labels, splits, leaks and changes of a release."""
+"""Sections on exams, lengths, labels, splits and leaks; the agreement of experts."""
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
 from build_dataset.pipeline.export.card import labels_by_split
-from build_dataset.pipeline.rendering.markdown import number, percent
-from build_dataset.pipeline.rendering.tables import Table
+from build_dataset.pipeline.rendering import html
+from build_dataset.pipeline.rendering.figures import Chart, svg
+from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.report import published
 from build_dataset.pipeline.report.build import Build, Section, notice
-from build_dataset.pipeline.report.texts import clip, spread_evenly, tally
+from build_dataset.pipeline.report.texts import clip
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import LabelStatus
-from build_dataset.schemas.questions import SPLIT_NAMES
-from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, dimensions
+from build_dataset.schemas.taxonomy import Dimension, dimensions
 from build_dataset.schemas.wording import Notice
 
 _SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)  # two experts agree, or a third decided
@@ -26,7 +27,6 @@ _BINS = [f"{low + 1}–{high}" for low, high in pairwise(_EDGES)] + [f"> {_EDGES
 _STRATA = 60  # strata listed
 _SPLIT_FACTS = ("pooled_strata_count", "strata_off_by_more_than_one_count", "retired")
 """Facts about the split that notices of their names tell."""
-_COLUMNS = 6  # columns named of each kind of change, the most frequent
 _ACROSS = ("exact", "near")
 """Kinds of leaks from one split into another; all others are overlaps with public benchmarks."""
 
@@ -51,16 +51,16 @@ def lengths(build: Build) -> Section | None:
     """Lengths of the released questions and CMExam's table 2; None before the export."""
     if not (splits := build.splits):
         return None
-    table, types = published.table2(splits), published.question_types(splits)
+    table = published.table2(splits)
     shares = {name: _bins(rows) for name, rows in splits.items() if rows.height}
-    values = {
-        "table": table,
-        "types": types,
-        "shares": shares,
-        "bins": _BINS,
-        "largest": max(share for shares_of in shares.values() for share in shares_of),
-    }
-    return Section(values, files={**table.files(), **types.files()})
+    chart = _chart("Question length in characters 题目字数", _BINS, shares)
+    values = {"table": table, "chart": html.inline(chart)}
+    return Section(values, files={"figures/lengths.svg": chart, **table.files()})
+
+
+def _chart(title: str, labels: Sequence[str], shares: Mapping[str, Sequence[float]]) -> bytes:
+    """Return a panel of CMExam's figure 2: the share of each split's questions by label."""
+    return svg(Chart(title, labels, {name: [(100 * share, None, None) for share in of] for name, of in shares.items()}))
 
 
 def _bins(rows: pl.DataFrame) -> list[float]:
@@ -80,8 +80,14 @@ def labels(build: Build) -> Section | None:
         chinese = "，".join(f"{item['chinese']} {item['few']}" for item in few)
         notices.append(notice("few_questions", few=ENOUGH, english=english, chinese=chinese))
     values = {"dimensions": shown, "splits": {name: rows.height for name, rows in splits.items()}}
-    files = {**_table(shown, splits).files(), **(published.figure2(splits) if build.params.figures else {})}
+    files = {f"figures/{item['name']}.svg": _panel(item) for item in shown}
     return Section(values, notices, files)
+
+
+def _panel(item: dict[str, Any]) -> bytes:
+    rows = item["rows"]
+    shares = {name: [row["shares"][name] for row in rows] for name in (rows[0]["shares"] if rows else ())}
+    return _chart(f"{item['chinese']} {item['english']}", [row["chinese"] for row in rows], shares)
 
 
 def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]:
@@ -112,33 +118,14 @@ def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]
     }
 
 
-def _table(shown: list[dict[str, Any]], splits: published.Splits) -> Table:
-    records = [
-        {
-            "dimension": item["name"],
-            "label": row["chinese"],
-            "label_en": row["english"],
-            **row["counts"],
-            "total": row["total"],
-            "settled_by_experts": row["settled"],
-        }
-        for item in shown
-        for row in item["rows"]
-    ]
-    rows = [
-        (dimension, f"{chinese} {english}", *map(number, figures))
-        for dimension, chinese, english, *figures in (record.values() for record in records)
-    ]
-    sizes = (f"{name} {SPLIT_NAMES[name]}" for name in splits)
-    return published.titled("labels", pl.DataFrame(records), sizes, rows, 2)
-
-
 def splitting(build: Build) -> Section | None:
     """Method, seed and the strata that did not get their share; None before the split."""
     stage = build.stage("split")
     if not stage.manifest:
         return None
     notices = [notice(name, n=count) for name in _SPLIT_FACTS if (count := stage.facts.get(name))]
+    moved = build.filled("export/changes", pl.col("previous_split") == "test", pl.col("split") == "train")
+    notices += [] if moved is None else [notice("moved", n=moved.height)]
     return Section({"facts": stage.facts, "params": stage.params, "most": _STRATA}, notices)
 
 
@@ -161,60 +148,6 @@ def leaking(build: Build) -> Section | None:
         notices.append(notice("no_benchmark"))
     values = {**counts, "files": 0 if files is None else files.height, "kinds": kinds}
     return Section(values, notices)
-
-
-def changes(build: Build) -> Section | None:
-    """Questions by kind of change, with a few ids of each; None without an earlier release or a difference."""
-    changed = build.filled("export/changes")
-    if changed is None:
-        return None
-    kinds = []
-    for (kind,), part in changed.sort("change", "question_id").group_by("change", maintain_order=True):
-        columns = tally(part["columns"].explode())[:_COLUMNS]  # a question may change in several
-        kinds.append(
-            {
-                "kind": kind,
-                "count": part.height,
-                "columns": ", ".join(f"{name} {count:,}" for name, count in columns),
-                "ids": spread_evenly(part, build.params.examples)["question_id"].to_list(),
-            }
-        )
-    moved = changed.filter((pl.col("previous_split") == "test") & (pl.col("split") == "train")).height
-    notices = [notice("moved", n=moved)] if moved else []
-    return Section({"kinds": kinds}, notices)
-
-
-def labelling(build: Build) -> Section | None:
-    """Labels by dimension, status and annotator; None before the review stage has run."""
-    labels = build.filled("review/labels")
-    if labels is None:
-        return None
-    by_annotator = _by_dimension(labels.filter(pl.col("annotator").is_not_null()), "annotator")
-    values = {
-        "dimensions": dimensions().values(),
-        "totals": dict(labels.group_by("dimension").len().iter_rows()),
-        "by_status": _by_dimension(labels, "status"),
-        "by_annotator": by_annotator,
-        "annotators": sorted({annotator for _, annotator in by_annotator}),
-    }
-    return Section(values, _unreviewed(labels))
-
-
-def _by_dimension(labels: pl.DataFrame, column: str) -> dict[tuple[str, str], int]:
-    counts = labels.group_by("dimension", column).len().sort("dimension", column)
-    return {(dimension, value): int(count) for dimension, value, count in counts.iter_rows()}
-
-
-def _unreviewed(labels: pl.DataFrame) -> list[Notice]:
-    guessed = (pl.col("dimension") == DIFFICULTY) & pl.col("estimate") & pl.col("label").is_not_null()
-    conditions = {
-        "unreviewed": pl.col("status") == LabelStatus.UNREVIEWED.value,
-        "lexicon": pl.col("annotator") == "lexicon",
-        "estimates": guessed,
-    }
-    counts = {name: labels.filter(condition).height for name, condition in conditions.items()}
-    share = percent(counts["unreviewed"], labels.height, 0)
-    return [notice(name, n=n, share=share, total=labels.height) for name, n in counts.items() if n]
 
 
 def agreement(build: Build) -> Section | None:
@@ -257,12 +190,3 @@ def _weak(whole: pl.DataFrame) -> list[Notice]:
         chinese.append(f"{known.zh if known else ''} {number(alpha, 2)}")
     names: dict[str, Any] = {"english": ", ".join(english), "chinese": "，".join(chinese)}
     return [notice("weak_agreement", limit=_TENTATIVE, **names)] if english else []
-
-
-def calibration(build: Build) -> Section | None:
-    """Accuracy of annotators by the experts' labels, with intervals; None where none was compared."""
-    rows = build.filled("calibrate/calibration", pl.col("reference") == "experts")  # not each other
-    if rows is None:
-        return None
-    few = rows.filter(pl.col("items") < ENOUGH).height
-    return Section({"rows": rows.sort("annotator").to_dicts(), "few": few, "known": dimensions()})

@@ -2,12 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
 from statistics import mean
 from typing import Any
 
 import polars as pl
-from markupsafe import Markup
 
 from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.evaluate.extraction import visible_output
@@ -48,53 +46,32 @@ def evaluation(build: Build) -> Section | None:
         build.records("evaluate/judge_agreement", records.JudgeAgreement),
         {run: RunSettings(**about) for run, about in settings},
     )
-    rows = _runs(View(results.scores))
-    drawn = plots(results) if build.params.figures else {}
+    drawn = plots(results)
     page = answers_page(build)
     values = {
-        "rows": rows,
         "split": build.stage("evaluate").params.get("split", ""),
         "groups": table_groups(results),
-        "plots": _plots(drawn),
+        "plots": {table_name(name): html.inline(chart) for name, chart in drawn.items()},
         "notes": NOTES,
         "page": PAGE if page else None,
     }
-    files = {**drawn, **({PAGE: page} if page else {})}
-    return Section(values, _notices(rows, results), files)
+    files = {f"figures/accuracy_by_{name}.svg": chart for name, chart in drawn.items()}
+    files |= {PAGE: page} if page else {}
+    return Section(values, _notices(View(results.scores), results), files)
 
 
-def _plots(drawn: Mapping[str, bytes]) -> dict[str, Markup]:
-    """The plot that stands with each table, by the table's name."""
-    plots = ((PurePosixPath(name), data) for name, data in drawn.items())
-    return {
-        table_name(plot.stem.removeprefix("accuracy_by_")): html.inline(data)
-        for plot, data in plots
-        if plot.suffix == ".svg"
-    }
-
-
-def _notices(rows: list[dict[str, Any]], results: Evaluated) -> list[Notice]:
+def _notices(view: View, results: Evaluated) -> list[Notice]:
     notices = []
-    asked = max((row["questions"] for row in rows), default=0)
-    if rows and asked < _FEW:
+    runs = [run for run in view.runs if view.accuracy(run)]
+    asked = max((view.sizes[run] for run in runs), default=0)
+    if runs and asked < _FEW:
         notices.append(notice("few_asked", n=asked))
-    lost = {row["run"]: sum(row["rates"].get(name) or 0.0 for name in _RATES) for row in rows}
-    if much := [f"{run} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:
+    lost = {run: sum(value(view.overall(run, name)) or 0.0 for name in _RATES) for run in runs}
+    if much := [f"{run_name(run)} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:
         notices.append(notice("no_answers", runs=", ".join(much)))
     if doubt := unreviewed_warning(results.scores):
         notices.append(doubt)
     return notices
-
-
-def _runs(view: View) -> list[dict[str, Any]]:
-    """Return a row a run that has an accuracy; what guessing gives and the shares of lost answers in ``rates``."""
-    rows = []
-    for run in view.runs:
-        if (score := view.accuracy(run)) is not None:
-            rates = {name: value(view.overall(run, name)) for name in ("expected_accuracy", *_RATES)}
-            shown = score.model_dump(include={"low", "high", "questions"})
-            rows.append({"run": run_name(run), "accuracy": score.value, "rates": rates, **shown})
-    return rows
 
 
 def answers_page(build: Build) -> bytes | None:
@@ -102,7 +79,7 @@ def answers_page(build: Build) -> bytes | None:
     frame = build.table("evaluate/predictions")
     if frame is None or not build.params.answers:
         return None
-    first = frame.filter((pl.col("repeat") == 0) & pl.col("variant").is_null())
+    first = frame.filter(pl.col("repeat") == 0)
     cards, kinds = _cards(build, first.filter(pl.col("task") == records.Task.ANSWER.value))
     texts, asked = _open_cards(build, first.filter(pl.col("task") != records.Task.ANSWER.value))
     if not cards and not texts:

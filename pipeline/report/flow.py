@@ -6,18 +6,19 @@ from typing import Any
 
 import polars as pl
 
+from build_dataset.pipeline.rendering.markdown import percent
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import item_text, spread_evenly
 from build_dataset.pipeline.review.settled import count_by_reason
 from build_dataset.pipeline.set_aside import OUTCOMES, DoubtedSource, SourceLoss, source_losses
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.questions import SPLITS
+from build_dataset.schemas.taxonomy import DIFFICULTY
 from build_dataset.schemas.wording import Notice, counted, reason_names, remedy
 
 _QUESTIONS = ("items", "questions")  # Units that share one scale: questions, and items that may become questions.
 _SOURCES = 200  # rows of the table of source files
 _ALARMS = 12  # files whose losses are told one by one
-_SHOWN_APART = "conflicting_answers"
 
 
 def overview(build: Build) -> Section:
@@ -38,7 +39,19 @@ def overview(build: Build) -> Section:
         "labels": 0 if labels is None else labels.height,
         "seen": 0 if labels is None else (labels["status"] != LabelStatus.UNREVIEWED.value).sum(),
     }
-    return Section(values)
+    return Section(values, [] if labels is None else _unreviewed(labels))
+
+
+def _unreviewed(labels: pl.DataFrame) -> list[Notice]:
+    guessed = (pl.col("dimension") == DIFFICULTY) & pl.col("estimate") & pl.col("label").is_not_null()
+    conditions = {
+        "unreviewed": pl.col("status") == LabelStatus.UNREVIEWED.value,
+        "lexicon": pl.col("annotator") == "lexicon",
+        "estimates": guessed,
+    }
+    counts = {name: labels.filter(condition).height for name, condition in conditions.items()}
+    share = percent(counts["unreviewed"], labels.height, 0)
+    return [notice(name, n=n, share=share, total=labels.height) for name, n in counts.items() if n]
 
 
 def funnel(build: Build) -> Section:
@@ -155,14 +168,12 @@ def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
         frame = build.filled(f"{stage.name}/{table}", ~pl.col("item_id").is_in(list(settled)))
         examples = {} if frame is None else _examples(frame, build)
         for reason, count in (build.waiting(stage) if outcome == "waiting" else stage.reasons[outcome]).items():
-            apart = reason == _SHOWN_APART  # side by side in a section of its own
             yield {
                 "stage": stage.name,
                 "outcome": outcome,
                 "reason": reason,
                 "count": count,
-                "apart": apart,
-                "examples": [] if apart else examples.get(reason, []),
+                "examples": examples.get(reason, []),
             }
 
 
@@ -174,19 +185,3 @@ def _examples(frame: pl.DataFrame, build: Build) -> Mapping[str, list[dict[str, 
         for item_id, reason, detail, item in shown.iter_rows():
             examples[reason].append({"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)})
     return examples
-
-
-def provenance(build: Build) -> Section:
-    """Versions of libraries, and of every stage its parameters, facts and the SHA-256 of its tables."""
-    versions: dict[str, set[str]] = {}
-    pages = build.table("ocr/pages")
-    for stage in build.ran:
-        for name, version in stage.manifest.get("versions", {}).items():
-            versions.setdefault(name, set()).add(version)
-    engines = None if pages is None else pages.select("engine", "engine_version").unique().sort(pl.all())
-    values = {
-        "versions": [(name, ", ".join(sorted(numbers))) for name, numbers in versions.items()],
-        "engines": [] if engines is None else engines.rows(),
-        "stages": build.ran,
-    }
-    return Section(values)

@@ -1,17 +1,17 @@
 """Texts of papers: cut, with differences marked, questions side by side; the sections that show them.
 
-Sections: how pages were read, texts before and after, contradicting keys, duplicates and twins.
+Sections: how pages were read, merged duplicates.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import polars as pl
 
-from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
+from build_dataset.pipeline.report.build import Build, Section, notice
 
 Piece = tuple[str, bool]  # a run of text, and whether it differs from what stands beside it
 
@@ -25,11 +25,7 @@ _DOUBTFUL = 0.9
 """Mean confidence of a page's OCR below which a person should look: of 48 scans and photographs the 42 above it have 90
 to 100 % of their lines right, those below 71 to 99 %."""
 _PAGES = 30  # doubtful pages listed
-_TIES = ("survivor", "group")  # kinds that name no difference
-_MEMBERS = 40  # members of one cluster that are compared for the pair to show
 _COLUMNS = ("question_id", "document", "number", "pages", "stem", "shared_stem", "options", "answer")
-
-Pair = tuple[str, str, str]  # two question ids and a remark on them
 
 
 @dataclass(frozen=True)
@@ -105,12 +101,6 @@ def spread_evenly(rows: pl.DataFrame, most: int) -> pl.DataFrame:
     """Return at most that many rows, spread evenly over all of them."""
     count = min(most, rows.height)
     return rows[[-(-at * rows.height // count) for at in range(count)]]  # rounded up
-
-
-def tally(values: pl.Series) -> list[tuple[str, int]]:
-    """Count values, the most frequent first."""
-    counted = values.drop_nulls().value_counts()
-    return [*counted.sort(["count", values.name], descending=[True, False]).iter_rows()]
 
 
 def source_place(question: Mapping[str, Any]) -> str:
@@ -198,126 +188,32 @@ def reading(build: Build) -> Section | None:
     return Section(values, notices)
 
 
-def tidied(build: Build) -> Section | None:
-    """Tidied texts by part of the question, a few before and after; None where no text was changed."""
-    values = _changes(build, "clean/changes", "part")
-    return Section(values) if values else None
-
-
-def corrected(build: Build) -> Section | None:
-    """Corrections by field, a few before and after, without names; None where nobody corrected anything."""
-    values = _changes(build, "clean/corrections", "field")
-    return Section(values) if values else None
-
-
-def _changes(build: Build, reference: str, field: str) -> dict[str, Any] | None:
-    """Return counts of changed texts by part, and a few side by side, spread evenly over all."""
-    rows = build.filled(reference)
-    if rows is None:
-        return None
-    rows = rows.with_columns(name=pl.col(field).str.split(":").list.first()).sort("question_id", field)
-    texts = rows.filter(pl.col("name") != "verdict")  # keep or reject: no text
-    return {
-        "count": rows.height,
-        "questions": rows["question_id"].n_unique(),
-        "people": rows["by"].n_unique() if "by" in rows.columns else 0,
-        "parts": tally(rows["name"]),
-        "examples": [
-            {
-                "id": row["question_id"],
-                "part": row[field],
-                "sides": mark_differences(row["before"], row["after"], build.params.characters),
-            }
-            for row in spread_evenly(texts, build.params.pairs).iter_rows(named=True)
-        ],
-    }
-
-
-def conflicts(build: Build) -> Section | None:
-    """Copies of a question whose keys contradict each other; None when there are none."""
-    rows = build.filled("dedup/review", pl.col("reason") == "conflicting_answers")
-    if rows is None:
-        return None
-    shown = rows.sort("item_id").head(build.params.conflicts).select("detail", "item")
-    copies = int(rows["question_ids"].list.len().sum())
-    values = {
-        "count": rows.height,
-        "all_copies": copies,
-        "shown": shown.height,
-        "conflicts": [_conflict(detail, item, build.params.characters) for detail, item in shown.iter_rows()],
-    }
-    return Section(values, [notice("conflicts", n=rows.height, lost=copies)])
-
-
-def _conflict(detail: str, item: str | None, limit: int) -> dict[str, Any]:
-    """The first copy beside each other one, at most three."""
-    copies = json.loads(item or "[]")  # questions as they were read
-    pairs = [side_by_side(copies[0], other, limit) for other in copies[1:4]]
-    cards = [pairs[0][0], *(pair[1] for pair in pairs)] if pairs else []
-    return {"detail": detail[:limit], "copies": len(copies), "cards": cards}
-
-
 def duplicates(build: Build) -> Section | None:
-    """Merged duplicates and kept twins, side by side; None where dedup has not run or found nothing."""
-    merges, clusters, questions = map(build.table, ("dedup/merges", "dedup/clusters", "clean/questions"))
-    if merges is None or clusters is None or questions is None or not (merges.height or clusters.height):
+    """Merged duplicates side by side, the least alike of each kind; None where dedup has merged nothing."""
+    merges, questions = build.filled("dedup/merges"), build.table("clean/questions")
+    if merges is None or questions is None:
         return None
-    most = build.params.pairs
-    merged = _by_kind(merges, WORDS["merged"])
-    twins = {kind: part for kind, part in _by_kind(clusters, WORDS["twins"]).items() if kind not in _TIES}
-    chosen = pl.concat([part.head(most) for part in twins.values()] or [clusters.clear()])
-    related = clusters.join(chosen.select("cluster_id").unique(), on="cluster_id", how="semi")
-    pairs: dict[str, list[Pair]] = {}
-    for kind, part in merged.items():  # the lowest similarity first: wrong merges are found there
-        worst = part.sort("score", "question_id").head(most).iter_rows(named=True)
-        pairs[kind] = [
-            (row["survivor_id"], row["question_id"], f"score {row['score']:.3f} · {row['reason']}") for row in worst
-        ]
-    wanted = {name for kept in pairs.values() for pair in kept for name in pair[:2]}
-    wanted |= set(related["question_id"].to_list())
-    kept = questions.filter(pl.col("question_id").is_in(sorted(wanted))).select(_COLUMNS)
-    rows = {row["question_id"]: row for row in kept.iter_rows(named=True)}
-    pairs |= {kind: _twin_pairs(part.head(most), related, rows) for kind, part in twins.items()}
-    values = {
-        "merged": [_kind(kind, part, pairs[kind], rows, build) for kind, part in merged.items()],
-        "twins": [_kind(kind, part, pairs[kind], rows, build) for kind, part in twins.items()],
-        "clusters": clusters["cluster_id"].n_unique(),
-    }
-    return Section(values)
-
-
-def _by_kind(frame: pl.DataFrame, known: Iterable[str]) -> dict[str, pl.DataFrame]:
-    """Rows by kind, known kinds first in their order."""
-    parts = frame.sort("question_id").partition_by("kind", as_dict=True)
-    by_name = {str(kind): part for (kind,), part in parts.items()}
-    return {kind: by_name[kind] for kind in [*known, *sorted(by_name)] if kind in by_name}
-
-
-def _twin_pairs(chosen: pl.DataFrame, related: pl.DataFrame, rows: Mapping[str, Row]) -> list[Pair]:
-    """Each chosen twin beside the most similar other member of its cluster, no pair twice."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import Indel
-
-    members = dict(related.group_by("cluster_id").agg(pl.col("question_id").sort()).iter_rows())
-    pairs: dict[frozenset[str], Pair] = {}
-    for name, cluster in chosen.select("question_id", "cluster_id").iter_rows():
-        others = [other for other in members.get(cluster, ())[:_MEMBERS] if other != name and other in rows]
-        if name not in rows or not others:
-            continue
-        texts = [rows[other]["stem"] for other in others]
-        nearest = process.extractOne(rows[name]["stem"], texts, scorer=Indel.normalized_similarity)
-        other = others[nearest[2]] if nearest else others[0]
-        pairs.setdefault(frozenset((name, other)), (name, other, f"cluster {cluster}"))
-    return list(pairs.values())
-
-
-def _kind(kind: str, part: pl.DataFrame, pairs: list[Pair], rows: Mapping[str, Row], build: Build) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "count": part.height,
-        "pairs": [
-            {"said": remark, "cards": side_by_side(rows[one], rows[other], build.params.characters)}
-            for one, other, remark in pairs
-            if one in rows and other in rows
-        ],
-    }
+    # the lowest similarity first: wrong merges are found there
+    parts = merges.sort("score", "question_id").partition_by("kind", as_dict=True)
+    shown = {str(kind): part.head(build.params.pairs).to_dicts() for (kind,), part in parts.items()}
+    wanted = {merge[name] for kept in shown.values() for merge in kept for name in ("survivor_id", "question_id")}
+    known = questions.filter(pl.col("question_id").is_in(sorted(wanted))).select(_COLUMNS)
+    rows = {row["question_id"]: row for row in known.iter_rows(named=True)}  # fewer where clean ran again
+    values = [
+        {
+            "kind": kind,
+            "count": parts[(kind,)].height,
+            "pairs": [
+                {
+                    "said": f"score {merge['score']:.3f} · {merge['reason']}",
+                    "cards": side_by_side(
+                        rows[merge["survivor_id"]], rows[merge["question_id"]], build.params.characters
+                    ),
+                }
+                for merge in kept
+                if {merge["survivor_id"], merge["question_id"]} <= rows.keys()
+            ],
+        }
+        for kind, kept in shown.items()
+    ]
+    return Section({"merged": values})

@@ -125,7 +125,6 @@ def _row(
     coefficients = {
         "raw": (stats.raw_agreement if label is None else stats.specific_agreement, counts),
         "ac1": (stats.gwet_ac1, counts),
-        "fleiss": (stats.fleiss_kappa, counts),
         "kappa": (stats.cohen_kappa, stats.pair_table(units if pair else ())),
         "alpha": (stats.krippendorff_alpha, counts),
     }

@@ -114,13 +114,6 @@ def gwet_ac1(counts: LabelCounts, weights: Weights) -> Values:
     return _beyond_chance(raw_agreement(counts, weights), expected, counts)
 
 
-def fleiss_kappa(counts: LabelCounts, weights: Weights) -> Values:
-    """Return Fleiss' kappa (Fleiss 1971), for any numbers of ratings; undefined with a single label."""
-    chosen = (weights @ counts).astype(np.float64)
-    shares = chosen / chosen.sum(axis=1, keepdims=True)
-    return _beyond_chance(raw_agreement(counts, weights), (shares**2).sum(axis=1), counts)
-
-
 def cohen_kappa(table: LabelCounts, weights: Weights) -> Values:
     """Return Cohen's kappa (Cohen 1960) of a ``pair_table``; undefined with a single label."""
     labels = table.shape[1] // 2

@@ -13,7 +13,6 @@ from build_dataset.annotation.llm.limits import waste_cost
 from build_dataset.annotation.llm.messages import Answer, ChatRequest, Failed, Waste
 from build_dataset.pipeline.evaluate.params import MajorityModel, ModelOptions, OpenAiModel, RandomModel
 from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
-from build_dataset.pipeline.evaluate.scoring import accepted_answers
 from build_dataset.pipeline.stage import Context, Failure
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.release import ReleaseRow
@@ -56,10 +55,6 @@ class Backend(Protocol):
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """Yield a generation a prompt, in any order, and ``advance`` with each; ``UserError``: the user can mend it."""
 
-    def expected(self, prompt: Prompt) -> float | None:  # noqa: ARG002
-        """Return the probability of a right answer where the model only guesses; None otherwise."""
-        return None
-
 
 BACKENDS: dict[str, str] = {
     "openai": "build_dataset.pipeline.evaluate.backends:OpenAiBackend",
@@ -101,12 +96,7 @@ class RandomBackend(LetterBackend):
     def choose(self, prompt: Prompt) -> tuple[str, ...]:
         """Guess; it depends on the seed and the question alone, not on the order or the limit."""
         draw = random.Random(sha256(str(self._seed), prompt.id))  # noqa: S311
-        return draw.choice(_choices(prompt.asked()))
-
-    def expected(self, prompt: Prompt) -> float | None:
-        """The share of possible guesses that are right."""
-        choices, right = _choices(prompt.asked()), accepted_answers(prompt.asked())
-        return sum(frozenset(letters) in right for letters in choices) / len(choices)
+        return draw.choice(_choices(prompt.asked))
 
 
 class MajorityBackend(LetterBackend):
@@ -125,7 +115,7 @@ class MajorityBackend(LetterBackend):
 
     def choose(self, prompt: Prompt) -> tuple[str, ...]:
         """Return that answer."""
-        question = prompt.asked()
+        question = prompt.asked
         labels = sorted(option.label for option in question.options)
         for size in (len(labels), None):
             counts = self._counts[is_multiple(question), size]

@@ -16,7 +16,7 @@ from build_dataset.annotation.params import ReviewParams
 from build_dataset.annotation.rubric import ShownAnswer, aspects
 from build_dataset.pipeline.evaluate.extraction import visible_output
 from build_dataset.pipeline.evaluate.grading import READABLE
-from build_dataset.pipeline.evaluate.judging.scores import EXPERT, judge_agreement
+from build_dataset.pipeline.evaluate.judging.scores import EXPERT
 from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.evaluate.tasks import Case, item_id, load_cases
 from build_dataset.pipeline.review.exchange import connect, send
@@ -138,7 +138,6 @@ class ScoringStatus:
     runs: Mapping[str, int]  # answers by run
     scored_by: Mapping[int, int]  # texts by number of experts who scored them in every aspect
     experts: Mapping[str, int]  # texts that each expert scored in every aspect
-    agreement: Sequence[records.JudgeAgreement]
 
 
 def push(params: EvaluateParams, review: ReviewParams, context: Context) -> PushReport:
@@ -166,7 +165,7 @@ def pull(params: EvaluateParams, review: ReviewParams, context: Context, *, full
 
 
 def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
-    """Return the progress of scoring, and the agreement of experts with each other and with the models that judged."""
+    """Return the progress of scoring."""
     if not (build / SENT).exists():
         raise UserError("no answers were sent to experts: run `build-dataset score-answers push` first")
     sent = list(records.SentAnswer.from_frame(read_table(build / SENT)))
@@ -175,15 +174,11 @@ def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
     given = Counter((score.expert, score.answer_id) for score in scores if score.answer_id in ids)
     whole = [pair for pair, count in given.items() if count == len(aspects())]  # scored in every aspect
     by_answer = Counter(answer for _, answer in whole)
-    judged, _ = expert_judgements(scores, sent)
-    by_models = _rows(build / "evaluate" / "judgements.parquet", records.Judgement)
-    by_models = [row for row in by_models if not row.judge.startswith(EXPERT)]
     return ScoringStatus(
         answers=len(ids),
         runs=dict(Counter(answer.run for answer in sent)),
         scored_by=dict(sorted(Counter(by_answer[answer] for answer in ids).items())),
         experts=dict(sorted(Counter(who for who, _ in whole).items())),
-        agreement=judge_agreement([*by_models, *judged]),
     )
 
 

@@ -1,6 +1,6 @@
 """CMExam's tables 3 to 8 (Liu et al. 2023) and CMB's 3 to 8 (Wang et al. 2023), of any dataset and any models."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import mean as mean_of
 
@@ -21,7 +21,6 @@ from build_dataset.pipeline.evaluate.results.view import (
     label_name,
     mean,
     p_value,
-    prompt_name,
     ranked_table,
     run_name,
     title,
@@ -108,58 +107,23 @@ def table_name(dimension: str) -> str:
     return f"cmexam_table{LABELLED[dimension]}" if dimension in LABELLED else f"by_{dimension}"
 
 
-def categories(view: View, askings: Mapping[str, RunSettings]) -> Table | None:
-    """Tables 3 and 4: a row a model and prompt, a column a category, with worked examples in parentheses."""
+def categories(view: View) -> Table | None:
+    """Tables 3 and 4: a row a run, a column a category; None where no exam is stated."""
     labels = view.labels("exam_type")
     if not labels:
         return None
     rows: list[list[str | Rival]] = []
-    for name, without, shown in _pairs(view.runs_of("exam_type"), askings):
-        partly = next((run for run in (without, shown) if run in view.incomplete), None)
-        row: list[str | Rival] = [name + view.name(partly).removeprefix(run_name(partly)) if partly else name]
-        both = (_columns(view, run, list(labels)) for run in (without, shown))
-        for column, ((zero, one), (several, other)) in enumerate(zip(*both, strict=True)):
-            best = max((merit for merit in (one, other) if merit is not None), default=None)
-            text = f"{zero or '–'} ({several})" if several else zero
-            row.append(Rival(text, column, partly or without or shown or "", best))
-        rows.append(row)
-    shots = sorted({asked.shots for asked in askings.values() if asked.shots})
-    note = f" In parentheses with {' or '.join(map(str, shots))} examples." if shots else ""
-    caption = WORDS["cmb_table3"]["caption"].format(told=note)
+    for run in view.runs_of("exam_type"):
+        scores = [view.accuracy(run, "exam_type", label) for label in labels]
+        known = [share for score in scores if (share := value(score)) is not None]
+        # An average over fewer categories would describe another exam than the other rows.
+        known = known if len(known) == len(labels) else []
+        *parts, whole = ((mean(score, 2), value(score)) for score in (*scores, view.accuracy(run)))
+        cells = [*parts, (_average(known, 2), mean_of(known) if known else None), whole]
+        rows.append([view.name(run), *(Rival(text, column, run, merit) for column, (text, merit) in enumerate(cells))])
     names = [label_name(label, english) for label, english in labels.items()]
-    head = ["模型 Model", *names, "平均 Average", "全部题目 All questions"]
-    shared = _shared(view, "exam_type", "overall")
-    return ranked_table("cmb_table3", shared, head, rows, caption=caption, apart=view.incomplete)
-
-
-def _columns(view: View, run: str | None, labels: Sequence[str]) -> list[tuple[str, float | None]]:
-    """Return every category, the average over categories, and everything: as text and as number."""
-    if run is None:
-        return [("", None)] * (len(labels) + 2)
-    scores = [*(view.accuracy(run, "exam_type", label) for label in labels), view.accuracy(run)]
-    *parts, whole = ((mean(score, 2), value(score)) for score in scores)
-    known = [share for _, share in parts if share is not None]
-    # An average over fewer categories would describe another exam than the other rows.
-    known = known if len(known) == len(labels) else []
-    return [*parts, (_average(known, 2), mean_of(known) if known else None), whole]
-
-
-def _pairs(runs: Iterable[str], askings: Mapping[str, RunSettings]) -> list[tuple[str, str | None, str | None]]:
-    """Return rows: a name, the run without worked examples and the one with them, if they differ in that alone."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for run in runs:
-        key = (run, "") if run in REFERENCES else (askings[run].model, askings[run].prompt)
-        groups.setdefault(key, []).append(run)
-    rows: list[tuple[str, str | None, str | None]] = []
-    for (model, prompt), members in groups.items():
-        zero = [run for run in members if model == run or not askings[run].shots]
-        several = [run for run in members if run not in zero]
-        if len(zero) > 1 or len(several) > 1:  # by 3 and by 5 examples: each has its row
-            rows += [(run_name(run), run, None) for run in members]
-            continue
-        name = run_name(model) if not prompt else f"{model} · {prompt_name(prompt)}"
-        rows.append((name, zero[0] if zero else None, several[0] if several else None))
-    return rows
+    head = [*names, "平均 Average", "全部题目 All questions"]
+    return ranked_table("cmb_table3", _shared(view, "exam_type", "overall"), head, rows, apart=view.incomplete)
 
 
 def subcategories(view: View) -> Table | None:

@@ -59,15 +59,15 @@ def test_a_row_that_cannot_be_read_is_one_line(tmp_path, line):
         gather_answers([path], questions())
 
 
-def prediction(letter: str, name: str = "q1", repeat: int = 0, variant: str | None = None) -> Prediction:
+def prediction(letter: str, name: str = "q1", repeat: int = 0) -> Prediction:
     return Prediction(
-        run="r", question_id=name, repeat=repeat, variant=variant, raw_output=letter, extracted=[letter],
+        run="r", question_id=name, repeat=repeat, raw_output=letter, extracted=[letter],
         rule="head", outcome=Outcome.ANSWERED, correct=True,
     )  # fmt: skip
 
 
-def test_of_our_runs_the_first_answer_to_the_printed_question_counts():
-    rows = [prediction("B", repeat=1), prediction("C", variant="order 1"), prediction("A")]
+def test_of_our_runs_the_first_answer_counts():
+    rows = [prediction("B", repeat=1), prediction("A")]
     assert gather_answers([], questions(), Prediction.to_frame(rows)).answers == {"q1": {"r": frozenset("A")}}
 
 
@@ -77,18 +77,6 @@ def test_letters_that_no_model_thought_of_are_no_evidence():
     assert gather_answers([], questions(), Prediction.to_frame([drawn, likely])).answers == {
         "q1": {"local": frozenset("B")}
     }
-
-
-def test_a_run_that_asked_a_merged_question_counts_for_the_survivor_in_its_letters():
-    first = Question.from_frame(questions())
-    kept = next(iter(first))
-    turned = [Option(label=label, text=text) for label, text in zip("ABCD", TEXTS[::-1], strict=True)]
-    cleaned = Question.to_frame([kept, kept.model_copy(update={"question_id": "q0", "options": turned})])
-    runs = Prediction.to_frame([prediction("A", "q0")])
-    here = questions().filter(pl.col("question_id") == "q1")
-    assert gather_answers([], here, runs, {"q0": "q1"}, cleaned).answers == {"q1": {"r": frozenset("D")}}
-    both = Prediction.to_frame([prediction("A", "q0"), prediction("B")])
-    assert gather_answers([], here, both, {"q0": "q1"}, cleaned).answers == {"q1": {"r": frozenset("B")}}
 
 
 @pytest.mark.parametrize(
@@ -132,17 +120,6 @@ def test_a_question_without_options_is_found_by_its_id_alone(tmp_path) -> None:
     assert (found.answers, found.unknown, found.unread) == ({}, 1, 0)
 
 
-@pytest.mark.parametrize("merges", [{"q0": "q1"}, {"q0": "q9"}, {}])
-def test_a_run_that_asked_a_question_that_is_gone_is_left_out(merges) -> None:
-    rows = Prediction.to_frame([prediction("A", "q0")])
-    without = gather_answers([], questions(), rows, merges)
-    lost = questions().with_columns(question_id=pl.lit("q0"))
-    elsewhere = gather_answers([], questions(), rows, {"q0": "q9"}, lost)
-    for found in (without, elsewhere):
-        assert (found.answers, found.unknown, found.unread) == ({}, 0, 0)
-
-
-def test_a_question_that_is_here_keeps_its_answers_whatever_it_was_merged_with() -> None:
-    rows = Prediction.to_frame([prediction("A", "q1")])
-    found = gather_answers([], questions(), rows, {"q1": "q2"}, questions())
-    assert found.answers == {"q1": {"r": frozenset("A")}}
+def test_a_run_that_asked_a_question_that_is_gone_is_left_out() -> None:
+    found = gather_answers([], questions(), Prediction.to_frame([prediction("A", "q0")]))
+    assert (found.answers, found.unknown, found.unread) == ({}, 0, 0)

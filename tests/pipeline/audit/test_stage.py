@@ -11,7 +11,7 @@ from build_dataset.pipeline.audit.stage import _quoted, run
 from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.stage import Failure, Result
 from build_dataset.schemas.annotations import Correction, CorrectionStatus
-from build_dataset.schemas.questions import Merge, Option, Question, QuestionType, ReviewItem
+from build_dataset.schemas.questions import Option, Question, QuestionType, ReviewItem
 from tests.making import make_question
 
 LABELS = "ABCD"
@@ -33,17 +33,16 @@ def correction(name: str, field: str, after: str) -> Correction:
     )  # fmt: skip
 
 
-def audited(context, questions, *, copies=(), merges=(), merged=(), corrections=(), rows=(), tmp_path=None) -> Result:
+def audited(context, questions, *, copies=(), corrections=(), rows=(), tmp_path=None) -> Result:
     conflict = ReviewItem(
         item_id="c", question_ids=[each.question_id for each in copies], stage="dedup", reason="conflicting_answers",
         detail="", item="[" + ",".join(each.model_dump_json() for each in copies) + "]",
     )  # fmt: skip
     tables = {
         "questions": Question.to_frame(questions),
-        "merges": Merge.to_frame(merges),
         "review": ReviewItem.to_frame([conflict] if copies else []),
         "corrections": Correction.to_frame(corrections),
-        "clean/questions": Question.to_frame([*questions, *copies, *merged]),
+        "clean/questions": Question.to_frame([*questions, *copies]),
     }
     path = None
     if rows:
@@ -98,17 +97,6 @@ def test_no_explanation_is_lost_in_silence_when_a_worker_dies(context, monkeypat
     assert read == {each.question_id for each in questions} - poison
     assert result.facts["explanations_not_read"] == sorted(poison)
     assert any("q007" in note for note in result.notes) == bool(poison)
-
-
-def test_answers_to_a_merged_question_are_the_survivors_in_its_letters(context, tmp_path):
-    gone = question(2, texts=[f"第1题的选项{label}" for label in LABELS[::-1]])
-    told = Merge(question_id="q002", survivor_id="q001", kind="reordered_options", score=1, reason="")
-    rows = [{"id": "q002", "model": "m", "answer": "D"}, {"id": "q002", "model": "n", "answer": "D"}]
-    rows += [{"id": "q001", "model": "n", "answer": "C"}]
-    result = audited(context, [question(1)], merges=[told], merged=[gone], rows=rows, tmp_path=tmp_path)
-    assert result.facts["answers_of_unknown_questions"] == 0
-    assert (row(result, "q001")["respondents"], row(result, "q001")["right"]) == (2, 0.5)
-    assert "A 1, C 1" in row(result, "q001")["evidence"][0]["detail"]
 
 
 def test_what_is_suspicious_waits_for_a_person_and_stays(context):

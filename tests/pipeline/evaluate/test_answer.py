@@ -1,4 +1,4 @@
-"""Questions asked again: repeatedly, and with their options in other orders."""
+"""Questions asked repeatedly."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from build_dataset.pipeline.evaluate.stage import run
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import make_question
 from tests.pipeline.evaluate.test_stage import TEST, TRAIN, asking
-
-RIGHT = {row.question_id: {option.label: option.text for option in row.options} for row in TEST}
 
 
 def overall(result, metric):
@@ -52,32 +50,6 @@ def test_an_endpoint_is_sent_the_seed_plus_the_number_of_the_repetition_or_none(
     )
     assert sorted(seeds, key=str) == sent
     assert result.tables["predictions"].sort("repeat")["seed"].to_list() == sent
-
-
-def test_a_model_that_reads_the_options_is_steady_and_one_that_likes_a_letter_is_not(context, splits, serve):
-    def knows(question, earlier, body):
-        return Reply(content=next(line[0] for line in question.splitlines() if "说法A" in line))
-
-    knowing = serve(knows)
-    result = run(splits([make_question(n) for n in range(6)], TRAIN), asking(knowing, shuffles=2), context)
-    assert overall(result, "accuracy")[0]["value"] == 1.0
-    assert overall(result, "shuffle_consistency")[0]["value"] == 1.0
-    predictions = result.tables["predictions"]
-    assert predictions.height == 18
-    assert set(predictions["extracted"].list.join("")) == {"A"}
-
-    stubborn = serve(lambda question, earlier, body: Reply(content="A"))
-    result = run(splits([make_question(n) for n in range(6)], TRAIN), asking(stubborn, shuffles=2), context)
-    assert overall(result, "accuracy")[0]["value"] == 1.0
-    assert overall(result, "shuffle_consistency")[0]["value"] < 0.5
-
-
-def test_other_orders_do_not_enter_the_scores(context, splits, serve):
-    server = serve(lambda question, earlier, body: Reply(content="A"))
-    plain = run(splits(TEST, TRAIN), asking(server), context)
-    shuffled = run(splits(TEST, TRAIN), asking(server, shuffles=3), context)
-    without = shuffled.tables["scores"].filter(pl.col("metric") != "shuffle_consistency")
-    assert without.equals(plain.tables["scores"])
 
 
 def test_random_guesses_differ_from_repetition_to_repetition(context, splits):

@@ -36,21 +36,6 @@ def test_a_guess_at_several_answers_has_at_least_two(context):
     assert len(set(found.values())) == 11
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        (make_question(1), 1 / 4),
-        (make_question(1, options="ABCDE"), 1 / 5),
-        (make_question(1, "ABD"), 1 / 11),
-        (make_question(1, "ABD", options="ABCDE"), 1 / 26),
-        (make_question(1, "A", accepted_answers=[["A"], ["C"]]), 2 / 4),
-    ],
-)
-def test_the_expected_score_of_a_guess_is_known(context, question, expected):
-    backend = open_backend(RandomModel(), Setting(context, []))
-    assert backend.expected(Prompt(question.question_id, (), question)) == pytest.approx(expected)
-
-
 def test_the_majority_is_taken_among_questions_of_the_same_type_and_size(context):
     train = [
         *(make_question(n, "B") for n in range(5)),

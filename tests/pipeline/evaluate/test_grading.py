@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from build_dataset.pipeline.evaluate import grading as module
 from build_dataset.pipeline.evaluate.backends import Generation
-from build_dataset.pipeline.evaluate.grading import (
-    RunSettings,
-    describe_run,
-    grade,
-    read_output,
-    run_file,
-    run_settings,
-)
-from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel, RandomModel, TransformersModel
-from build_dataset.pipeline.evaluate.prompting import Prompt, Variant
+from build_dataset.pipeline.evaluate.grading import CHOSEN, RunSettings, grade, read_output, run_settings
+from build_dataset.pipeline.evaluate.params import OpenAiModel, RandomModel, TransformersModel
+from build_dataset.pipeline.evaluate.prompting import Prompt
 from build_dataset.schemas.evaluation import Outcome
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Option
@@ -28,7 +18,7 @@ def test_letters_that_a_backend_chose_are_the_answer():
     asked = make_question(1)
     assert read_output(Generation("p", None), asked)[0] is Outcome.FAILED
     outcome, found = read_output(Generation("p", "x", letters=("B",)), asked)
-    assert (outcome, found.letters, found.rule) == (Outcome.ANSWERED, ("B",), "chosen")
+    assert (outcome, found.letters, found.rule) == (Outcome.ANSWERED, ("B",), CHOSEN)
 
 
 def prompt(question, **more):
@@ -43,35 +33,25 @@ def test_a_prediction_says_how_it_came_about():
     made = Generation(
         "p", "答案是A", prompt_tokens=5, completion_tokens=2, seed=9, model="m", likelihoods={"A": 0.12345678}
     )
-    row, graded = grade("run", prompt(make_question(1)), made, answer_first=True, expected=0.25)
+    row, graded = grade("run", prompt(make_question(1)), made, answer_first=True)
     assert (row.run, row.extracted, row.correct, row.outcome) == ("run", ["A"], True, Outcome.ANSWERED)
     assert (row.prompt_tokens, row.completion_tokens, row.seed, row.model) == (5, 2, 9, "m")
     assert [(one.label, one.value) for one in row.likelihoods] == [("A", 0.123457)]
     assert (row.prompt_hash, row.finish, row.repeat) == (sha256(READ), "stop", 0)
-    assert (graded.correct, graded.expected, graded.repeat, graded.variant) == (True, 0.25, 0, None)
+    assert (graded.correct, graded.repeat) == (True, 0)
 
 
 def test_a_request_that_failed_is_no_grade_and_no_answer_is_neither_right_nor_wrong():
-    row, graded = grade("run", prompt(make_question(1)), Generation("p", None), answer_first=True, expected=None)
+    row, graded = grade("run", prompt(make_question(1)), Generation("p", None), answer_first=True)
     assert (graded, row.correct, row.finish, row.outcome) == (None, None, None, Outcome.FAILED)
-    row, graded = grade("run", prompt(make_question(1)), Generation("p", "不知道"), answer_first=True, expected=None)
+    row, graded = grade("run", prompt(make_question(1)), Generation("p", "不知道"), answer_first=True)
     assert (graded.correct, row.correct, row.extracted, row.outcome) == (False, None, None, Outcome.NO_ANSWER)
-
-
-def test_an_answer_to_another_order_is_told_in_the_letters_of_the_paper():
-    shown = make_question(1, "B")
-    variant = Variant(shown, {"A": "B", "B": "A", "C": "C", "D": "D"}, "order 1")
-    asked = prompt(make_question(1), shown=variant)
-    made = Generation("p", "答案是B", likelihoods={"B": 1.0})
-    row, graded = grade("run", asked, made, answer_first=True, expected=None)
-    assert (row.extracted, row.correct, row.variant, graded.variant) == (["A"], True, "order 1", "order 1")
-    assert [one.label for one in row.likelihoods] == ["A"]
 
 
 def test_a_run_is_described_by_its_defaults():
     settings = RunSettings("m")
     assert (settings.task, settings.prompt, settings.shots, settings.repeats) == ("answer", "", 0, 1)
-    assert (settings.shuffles, settings.temperature, settings.setting) == (0, 0.0, "0-shot · T = 0")
+    assert (settings.temperature, settings.setting) == (0.0, "0-shot · T = 0")
     assert RunSettings("m", shots=3, temperature=0.7).setting == "3-shot · T = 0.7"
 
 
@@ -90,36 +70,9 @@ def test_runs_of_a_model_share_its_name(options, model):
 
 
 def test_the_settings_of_a_run_are_those_of_its_model():
-    options = OpenAiModel(model="b", shots=2, repeats=3, shuffles=1, temperature=0.5)
+    options = OpenAiModel(model="b", shots=2, repeats=3, temperature=0.5)
     found = run_settings(options)
-    assert found == RunSettings("b", "answer", "answer_only", 2, 3, 1, 0.5)
-
-
-def test_names_and_libraries_of_a_run_are_told_once_and_in_order():
-    made = [
-        Generation("1", "x", model="m2", made_with={"torch": "2"}),
-        Generation("2", "x", model="m1", made_with={"torch": "1", "peft": "3"}),
-        Generation("3", "x", made_with={"torch": "2"}),
-    ]
-    told = describe_run({"hash": "h"}, made)
-    libs = {"torch": ["1", "2"], "peft": ["3"]}
-    assert told == {"identity": {"hash": "h"}, "reported": ["m1", "m2"], "made_with": libs}
-
-
-def test_the_file_of_a_run_says_what_was_asked():
-    params = EvaluateParams(models=[RandomModel(), OpenAiModel(model="m")], limit=5)
-    row, _ = grade("random", prompt(make_question(1)), Generation("p", "A"), answer_first=True, expected=None)
-    data = run_file(params, {"random": {"x": 1}, "openai:m": {}}, [row], "hash")
-    found = json.loads(data)
-    assert (found["format"], found["questions"], found["split"], found["limit"]) == (1, "hash", "test", 5)
-    assert list(found) == sorted(found)
-    runs = found["runs"]
-    assert (runs["random"]["prompts"], runs["random"]["prompts_sha256"]) == (1, sha256(sha256(READ)))
-    assert (runs["random"]["x"], "client" in runs["random"], list(runs["openai:m"]["client"])) == (1, False, ["openai"])
-    assert runs["openai:m"]["prompts"] == 0
-    assert data.endswith(b"\n}\n")
-    assert data.startswith(b'{\n  "build_dataset"')
-    assert module.CHOSEN == "chosen"
+    assert found == RunSettings("b", "answer", "answer_only", 2, 3, 0.5)
 
 
 OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,6 @@ from build_dataset.pipeline.evaluate.metrics import METRICS, metric, score_items
 from build_dataset.pipeline.evaluate.scoring import (
     Graded,
     Slice,
-    Versions,
     accepted_answers,
     human_scores,
     mean_score,
@@ -97,7 +95,7 @@ def test_no_answer_refusal_and_truncation_are_told_apart_from_wrong():
     assert (found["no_answer_rate"], found["refused_rate"], found["truncated_rate"]) == (0.2, 0.2, 0.2)
 
 
-def test_every_metric_but_the_expected_one_has_an_interval():
+def test_every_metric_has_an_interval():
     items = [graded(index, "ABCD"[index % 4], "ABCA"[index % 4]) for index in range(40)]
     scores = {score.metric: score for score in score_items("m", ALL, items)}
     for name in ("accuracy", "partial_credit", "weighted_f1", "macro_f1"):
@@ -157,53 +155,6 @@ def test_the_human_line_equals_the_counts_it_comes_from(shared_data):
     right, total = sum(item["n_right"] for item in items), sum(item["n_total"] for item in items)
     found = {score.metric: score.value for score in human_scores(ALL, questions)}
     assert found["accuracy"] == pytest.approx(right / total)
-
-
-@pytest.mark.parametrize(
-    ("said", "right"),
-    [
-        (["B", "A", "A"], True),
-        (["B", "B", "A"], False),
-        (["A", "B"], True),
-        (["B", "A"], False),
-        ([None, None, "A"], True),
-        ([None, None], False),
-        (["A"], None),
-    ],
-)
-def test_the_answer_given_most_often_is_the_vote_and_the_earliest_of_equals(said, right):
-    items = tuple(replace(graded(1, "A", answer), repeat=repeat) for repeat, answer in enumerate(said))
-    assert Versions(items).voted() is right
-
-
-def versions(*items: tuple[str | None, str | None, int]) -> Versions:
-    return Versions(tuple(replace(graded(1, "A", said), variant=variant, repeat=at) for variant, said, at in items))
-
-
-@pytest.mark.parametrize(
-    ("items", "alike"),
-    [
-        (((None, "A", 0), ("paraphrase", "A", 0)), True),
-        (((None, "A", 0), ("paraphrase", "B", 0)), False),
-        (((None, "A", 0), ("paraphrase", "A", 0), (None, "B", 1)), True),
-        (((None, "A", 0), ("paraphrase", "A", 0), ("paraphrase", "B", 1)), True),
-        (((None, "A", 0), ("paraphrase", "A", 0), ("shuffle1", "B", 0)), True),
-        (((None, "A", 0), ("shuffle1", "B", 0)), None),
-        (((None, "A", 0), ("paraphrase", "A", 1)), None),
-        ((("paraphrase", "A", 0),), None),
-        (((None, None, 0), ("paraphrase", None, 0)), True),
-        (((None, None, 0), ("paraphrase", "A", 0)), False),
-    ],
-)
-def test_a_version_is_compared_with_the_first_answer_to_the_printed_question(
-    items: tuple[tuple[str | None, str | None, int], ...], alike: bool | None
-) -> None:
-    assert versions(*items).alike("paraphrase") is alike
-
-
-def test_answers_to_other_versions_have_no_vote() -> None:
-    assert versions((None, "B", 0), ("shuffle1", "A", 0), ("shuffle2", "A", 0)).voted() is None
-    assert versions((None, "B", 0), (None, "A", 1), (None, "A", 2), ("shuffle1", "B", 0)).voted() is True
 
 
 def test_a_mean_has_a_deviation_from_two_values_on() -> None:

@@ -141,7 +141,6 @@ def test_a_run_goes_out_as_ids_and_letters_and_comes_back_the_same(write, tmp_pa
         prediction(1, "AC"),
         prediction(2, raw="不知道\ud83d"),
         prediction(1, "B", repeat=1),
-        prediction(1, "D", variant="order 1"),
         prediction(1, "B", run="other"),
         prediction(3, raw="text", task=Task.EXPLANATION),
         prediction(4, raw=None),

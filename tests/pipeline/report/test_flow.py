@@ -14,7 +14,6 @@ from build_dataset.pipeline.report.params import ReportParams
 from build_dataset.pipeline.set_aside import SourceLoss
 from build_dataset.schemas.annotations import Label
 from build_dataset.schemas.dataset import DatasetParams
-from build_dataset.schemas.documents import Page
 
 from .conftest import manifest, manifests
 
@@ -92,21 +91,8 @@ def test_a_source_that_lost_more_than_the_limit_is_told_the_largest_loss_first()
     assert 'save "x.pdf" anew' in found[2].english
 
 
-def test_versions_and_engines_are_told_once() -> None:
-    page = Page(
-        document="a", page=1, width=1, height=1, method="ocr", reason=None, engine="e", engine_version="2",
-        confidence=None, lines=1,
-    )  # fmt: skip
-    pages = Page.to_frame([page, page, page.model_copy(update={"engine": "d"})])
-    stages = [manifest("ocr", 1, versions={"a": "1", "b": "3"}), manifest("parse", 1, versions={"a": "2"})]
-    values = flow.provenance(build(*stages, tables={"ocr/pages": pages})).values
-    assert values["versions"] == [("a", "1, 2"), ("b", "3")]
-    assert values["engines"] == [("d", "2"), ("e", "2")]
-    assert [stage.name for stage in values["stages"]] == ["ocr", "parse"]
-
-
 def test_numbers_in_notices_are_told_with_what_they_count() -> None:
-    assert notice("conflicts", n=1, lost=2).lost == 2
-    one, two = (notice("conflicts", n=n, lost=2).english for n in (1, 2))
+    assert notice("waiting", n=1, lost=2).lost == 2
+    one, two = (notice("waiting", n=n, lost=2).english for n in (1, 2))
     assert one != two
     assert "1 " in one

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.report.published import cmb_table1, cmb_table2, question_types, table2
+from build_dataset.pipeline.report.published import cmb_table1, cmb_table2, table2
 
 from .conftest import released, splits
 
@@ -121,12 +121,6 @@ def test_datasets_that_say_nothing_of_exams_have_no_table_of_them():
     assert cmb_table2(plain) is None
 
 
-def test_item_types_are_counted_as_cmb_counts_them():
-    table = question_types(EXAMS)
-    assert table.data.select("type", "cmb_type", "total").rows() == [("A1", "单项选择题", 5), ("X", "多项选择题", 1)]
-
-
 def test_tables_of_nothing_are_tables():
     assert table2(splits()).data["questions"].to_list() == [0, 0, 0, 0]
-    assert question_types(splits()).data.height == 0
     assert isinstance(table2(splits()).data, pl.DataFrame)

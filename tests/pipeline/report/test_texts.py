@@ -10,7 +10,6 @@ from build_dataset.pipeline.report.build import Build
 from build_dataset.pipeline.report.params import ReportParams
 from build_dataset.pipeline.report.texts import key_letters
 from build_dataset.schemas.dataset import DatasetParams
-from build_dataset.schemas.questions import Cluster, Question
 
 from .conftest import manifests, question, questions
 
@@ -20,45 +19,8 @@ def test_a_key_is_told_as_letters(given, letters) -> None:
     assert key_letters(given) == letters
 
 
-def twin(number: int, cluster: str = "c") -> Cluster:
-    return Cluster(question_id=f"q{number:02}", cluster_id=cluster, kind="number")
-
-
-@pytest.mark.parametrize(("merges", "clusters", "told"), [(0, 0, False), (0, 1, True)])
-def test_without_merges_and_clusters_there_are_no_duplicates(merges, clusters, told) -> None:
+def test_without_merges_there_are_no_duplicates() -> None:
     schema = {"question_id": pl.String, "survivor_id": pl.String, "kind": pl.String, "score": pl.Float64}
-    tables = {
-        "manifests": manifests(),
-        "dedup/merges": pl.DataFrame(schema=schema | {"reason": pl.String}),
-        "dedup/clusters": Cluster.to_frame([twin(0)] * clusters),
-        "clean/questions": questions(question("q00", "题")),
-    }
-    made = Build(tables, ReportParams(), DatasetParams(name="x"))
-    assert (texts.duplicates(made) is not None) is told
-    assert Question.polars_schema() == tables["clean/questions"].schema
-    for name in ("dedup/merges", "dedup/clusters", "clean/questions"):
-        left = {other: table for other, table in tables.items() if other != name}
+    tables = {"manifests": manifests(), "dedup/merges": pl.DataFrame(schema=schema | {"reason": pl.String})}
+    for left in (tables, tables | {"clean/questions": questions(question("q00", "题"))}):
         assert texts.duplicates(Build(left, ReportParams(), DatasetParams(name="x"))) is None
-
-
-def test_changed_texts_are_counted_by_part_and_questions() -> None:
-    rows = [
-        {"question_id": name, "field": field, "before": "甲", "after": "乙", "by": who}
-        for name, field, who in (
-            ("q1", "option:A", "a"),
-            ("q1", "option:B", "b"),
-            ("q2", "stem", "a"),
-            ("q3", "verdict", "c"),
-        )
-    ]
-    tables = {"manifests": manifests(), "clean/corrections": pl.DataFrame(rows)}
-    values = texts.corrected(Build(tables, ReportParams(pairs=5), DatasetParams(name="x"))).values
-    assert (values["count"], values["questions"], values["people"]) == (4, 3, 3)
-    assert values["parts"] == [("option", 2), ("stem", 1), ("verdict", 1)]
-    assert [(each["id"], each["part"]) for each in values["examples"]] == [
-        ("q1", "option:A"),
-        ("q1", "option:B"),
-        ("q2", "stem"),
-    ]
-    tables = {"manifests": manifests(), "clean/changes": pl.DataFrame(rows).drop("by").rename({"field": "part"})}
-    assert texts.tidied(Build(tables, ReportParams(), DatasetParams(name="x"))).values["people"] == 0

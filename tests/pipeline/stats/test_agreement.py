@@ -10,7 +10,6 @@ from build_dataset.pipeline.stats.agreement import (
     Resampling,
     cohen_kappa,
     count_labels,
-    fleiss_kappa,
     gwet_ac1,
     interval,
     krippendorff_alpha,
@@ -32,7 +31,6 @@ PAIRS = pair_table(["aa", "ab", "bc", "cc", "cc"])
         (specific_agreement, [2 / 3, 0.8, 0.0], (0.0, 1.0)),
         (krippendorff_alpha, [13 / 31, 0.72, 0.0], (-0.4, 1.0)),
         (gwet_ac1, [0.395466, 0.779817, 0.143784], (-0.198763, 1.0)),
-        (fleiss_kappa, [0.327957, 0.625, -0.103819], (-0.6, 1.0)),
     ],
 )
 def test_every_resample_has_its_own_coefficient_and_all_together_an_interval(
@@ -62,14 +60,14 @@ def test_an_expert_alone_agrees_with_nobody() -> None:
     assert count_labels(["a"]).shape == (0, 0)
 
 
-@pytest.mark.parametrize("coefficient", [raw_agreement, specific_agreement, krippendorff_alpha, gwet_ac1, fleiss_kappa])
+@pytest.mark.parametrize("coefficient", [raw_agreement, specific_agreement, krippendorff_alpha, gwet_ac1])
 def test_no_ratings_have_no_coefficient(coefficient: Coefficient) -> None:
     none = count_labels([])
     assert value_of(coefficient, none) is None
     assert interval(coefficient, none, Resampling(5, 1)) is None
 
 
-@pytest.mark.parametrize("coefficient", [krippendorff_alpha, gwet_ac1, fleiss_kappa])
+@pytest.mark.parametrize("coefficient", [krippendorff_alpha, gwet_ac1])
 def test_a_single_label_has_no_agreement_beyond_chance(coefficient: Coefficient) -> None:
     alike = count_labels(["aa", "aaa"])
     assert value_of(coefficient, alike) is None
@@ -85,5 +83,4 @@ def test_a_single_label_of_two_experts_has_no_kappa() -> None:
 def test_two_labels_have_a_coefficient() -> None:
     counts = count_labels(["aa", "ab", "bb", "bb"])
     assert value_of(gwet_ac1, counts) == pytest.approx(9 / 17)
-    assert value_of(fleiss_kappa, counts) == pytest.approx(7 / 15)
     assert value_of(krippendorff_alpha, counts) == pytest.approx(8 / 15)

@@ -212,7 +212,7 @@ class TransformersBackend(Backend):
     """Asks one model on this machine; every output is kept the moment it is made."""
 
     def __init__(self, options: TransformersModel, setting: Setting) -> None:
-        if (missing := loading.missing_packages(options) or loading.missing_model(options)) is not None:
+        if (missing := loading.missing_packages(options)) is not None:
             raise UserError(missing)
         self._options = options
         self._store = setting.context.store
@@ -269,7 +269,7 @@ class TransformersBackend(Backend):
         options = self._options
         letters: Letters = ()
         chooses = options.answer_by == "likelihood" and prompt.question is not None
-        if chooses and not is_multiple(prompt.asked()):
+        if chooses and not is_multiple(prompt.asked):
             tokens, letters = self._compared(prompt, text, special=special)
         seed = int(sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)  # 60 bits fit an int64
         asked = {
@@ -289,7 +289,7 @@ class TransformersBackend(Backend):
 
         A letter is the first token at which the continuations by the letters differ.
         """
-        labels = [option.label for option in prompt.asked().options]
+        labels = [option.label for option in prompt.asked.options]
         context = text.rstrip()  # "答案： " and "A" are cut as "答案：" and " A"
         ends = text[len(context) :]
         read, *wholes = self._encoded([context, *(context + ends + label for label in labels)], special=special)
@@ -309,8 +309,7 @@ class TransformersBackend(Backend):
 
         gpus = [f"cuda:{index}" for index in range(torch.cuda.device_count())]
         devices = self._options.devices or gpus or ["cpu"]
-        # a CPU shows its first output soon
-        jobs = deque(self._jobs(asked, ramp=1 if devices == ["cpu"] else 1 << 30))
+        jobs = deque(self._jobs(asked))
         for batch, made in run_jobs(self._options, devices, jobs, self._tokenizer):
             tails = batch.tails
             if made != "out of memory":
@@ -322,7 +321,7 @@ class TransformersBackend(Backend):
                 detail = f"a prompt of {len(item.tokens)} tokens does not fit in memory"
                 yield item, Failure("out_of_memory", detail)
 
-    def _jobs(self, asked: Sequence[PreparedPrompt], ramp: int) -> Iterator[PromptBatch]:
+    def _jobs(self, asked: Sequence[PreparedPrompt]) -> Iterator[PromptBatch]:
         kinds: dict[Letters, dict[str, list[TokenizedPrompt]]] = {}
         keeps = loading.keeps_heads(self._options)
         for index, item in enumerate(asked):
@@ -333,7 +332,7 @@ class TransformersBackend(Backend):
         for letters, groups in kinds.items():
             new = 1 if letters else self._options.max_tokens
             budget = self._options.batch_tokens
-            for batch in plan_batches(list(groups.values()), budget, new, heads=keeps, ramp=ramp):
+            for batch in plan_batches(list(groups.values()), budget, new, heads=keeps):
                 yield replace(batch, letters=letters)
 
 

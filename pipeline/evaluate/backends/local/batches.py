@@ -55,18 +55,12 @@ class PromptBatch:
 
 
 def plan_batches(
-    groups: Sequence[Sequence[TokenizedPrompt]],
-    budget: int,
-    new_tokens: int,
-    *,
-    heads: bool = True,
-    ramp: int = 1 << 30,
+    groups: Sequence[Sequence[TokenizedPrompt]], budget: int, new_tokens: int, *, heads: bool = True
 ) -> Iterator[PromptBatch]:
     """Batches of one group each, longest prompts first, so that what does not fit shows at once.
 
     A batch has at most ``budget`` padded tokens, with the ``new_tokens`` that each answer may add; a longer prompt is
-    a batch of its own. The first batch has at most ``ramp`` prompts, every further one may have twice as many. With
-    ``heads`` what the prompts of a group begin with is kept apart.
+    a batch of its own. With ``heads`` what the prompts of a group begin with is kept apart.
     """
     for group in sorted(groups, key=lambda group: -max(len(item.tokens) for item in group)):
         head = common_head([item.tokens for item in group]) if heads else ()
@@ -76,8 +70,7 @@ def plan_batches(
         start = 0
         while start < len(tails):
             width = cut + len(tails[start].tokens) + new_tokens
-            size = min(max(1, budget // width), ramp)
-            ramp *= 2
+            size = max(1, budget // width)
             yield PromptBatch(head, tuple(tails[start : start + size]))
             start += size
 

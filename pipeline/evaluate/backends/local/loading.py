@@ -9,8 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Message
 from build_dataset.schemas.errors import UserError
@@ -42,36 +40,6 @@ def missing_packages(options: TransformersModel) -> str | None:
     wanted = ["torch", "transformers", *(["peft"] if options.adapter else []), *(["gguf"] if options.gguf_file else [])]
     absent = [name for name in wanted if find_spec(name) is None]
     return f"""kind = "{options.kind}" needs {", ".join(absent)}: pip install -e '.[local]'""" if absent else None
-
-
-def missing_model(options: TransformersModel) -> str | None:
-    """Return the line that says why a model cannot be had, or None; the hub is asked once, for 5 seconds at most."""
-    name, adapter = options.model, options.adapter
-    if Path(name).is_dir():
-        return f"adapter {adapter}: no such folder" if adapter and not Path(adapter).exists() else None
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.constants import ENDPOINT
-
-    here = f"{name}: no such folder here, nor in the cache of models"
-    file = options.gguf_file or "config.json"
-    revision = options.revision or "main"
-    try:
-        if isinstance(try_to_load_from_cache(name, file, revision=revision), str):
-            return None
-    except ValueError:
-        return f"{here}; {name!r} is no name on a hub either"
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
-        return f"{here}, and HF_HUB_OFFLINE is set"
-    return _asked_hub(here, f"{ENDPOINT}/{name}/resolve/{revision}/{file}")
-
-
-@cache
-def _asked_hub(here: str, address: str) -> str | None:
-    try:
-        status = httpx.head(address, timeout=5).status_code  # seconds
-    except httpx.HTTPError:
-        return f"{here}, and {httpx.URL(address).host} does not answer: download the model to a folder and name that"
-    return f"{here}, and {httpx.URL(address).host} knows none of that name" if status == 404 else None
 
 
 @cache

@@ -125,7 +125,7 @@ class Joining(Tokenizer):
 
 def test_a_token_across_the_end_of_the_prompt_is_compared_whole() -> None:
     backend = echo(Joining(), answer_by="likelihood")
-    asked = prompt("Q").asked()
+    asked = prompt("Q").asked
     tokens, choices = backend._compared(Prompt("p", (), asked), "Q:", special=False)
     assert tokens == (ord("Q"),)
     assert choices == (("A", 1000 + ord("A")), ("B", 1000 + ord("B")))
@@ -181,15 +181,13 @@ def test_room_is_left_for_the_longest_answer_that_is_written(
     assert len(found) == len(asked)
 
 
-def test_a_model_that_is_missing_is_told_before_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packages_that_are_missing_are_told_before_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     options = TransformersModel(model="m")
     setting: Any = SimpleNamespace(context=SimpleNamespace(store=Store()))
     monkeypatch.setattr(loading, "missing_packages", lambda options: "packages")
-    monkeypatch.setattr(loading, "missing_model", lambda options: "model")
-    for name, said in (("missing_packages", "packages"), ("missing_model", "model")):
-        with pytest.raises(UserError, match=said):
-            Echo(options, setting)
-        monkeypatch.setattr(loading, name, lambda options: None)
+    with pytest.raises(UserError, match="packages"):
+        Echo(options, setting)
+    monkeypatch.setattr(loading, "missing_packages", lambda options: None)
     monkeypatch.setattr(loading, "load_tokenizer", lambda options: "tokenizer")
     assert Echo(options, setting).identity == {
         "kind": "transformers",
@@ -201,7 +199,7 @@ def test_a_model_that_is_missing_is_told_before_it_is_loaded(monkeypatch: pytest
 
 
 def test_a_model_in_a_folder_is_known_by_its_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    for name in ("missing_packages", "missing_model", "load_tokenizer"):
+    for name in ("missing_packages", "load_tokenizer"):
         monkeypatch.setattr(loading, name, lambda options: None)
     monkeypatch.setattr(loading, "fingerprint", lambda folder: f"hash of {folder.name}")
     setting: Any = SimpleNamespace(context=SimpleNamespace(store=Store()))

@@ -71,12 +71,6 @@ def test_a_batch_counts_its_head_for_each_of_its_prompts() -> None:
     assert [len(batch.tails) for batch in plan_batches([group], 2 * 66 - 1, 1)] == [1, 1, 1]
 
 
-def test_the_ramp_doubles_from_batch_to_batch_and_over_groups() -> None:
-    groups = [items(*[3] * 5), items(*[2] * 9)]
-    sizes = [len(batch.tails) for batch in plan_batches(groups, 1000, 1, ramp=2)]
-    assert sizes == [2, 3, 8, 1]
-
-
 def test_the_longest_go_first_and_of_equals_the_earlier() -> None:
     batches = plan_batches([items(3, 5, 5, 4)], 1, 1)
     assert [[tail.index for tail in batch.tails] for batch in batches] == [[1], [2], [0 + 3], [0]]

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import httpx
 import pytest
 
 from build_dataset.pipeline.evaluate.backends.local import loading
@@ -16,8 +15,6 @@ from build_dataset.pipeline.evaluate.params import EvaluateParams, TransformersM
 from build_dataset.pipeline.evaluate.stage import problems
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
-
-HERE = "org/m: no such folder here, nor in the cache of models"
 
 
 @pytest.mark.parametrize(
@@ -39,85 +36,6 @@ def test_hidden_files_and_folders_do_not_count(tmp_path: Path) -> None:
     (tmp_path / ".cache").write_text("a")
     (tmp_path / "folder").mkdir()
     assert loading.fingerprint(tmp_path) == before
-
-
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """A hub that knows nothing; ``cached`` and ``status`` are its answers, ``asked`` what it was asked."""
-    told: dict[str, Any] = {"cached": None, "status": 200, "asked": [], "looked": []}
-
-    def cached(name: str, file: str, revision: str) -> Any:
-        told["looked"].append((name, file, revision))
-        if name.count("/") != 1:
-            raise ValueError(name)
-        return told["cached"]
-
-    def head(address: str, timeout: float) -> Any:
-        told["asked"].append((address, timeout))
-        if told["status"] == 0:
-            raise httpx.ConnectError("no")
-        return SimpleNamespace(status_code=told["status"])
-
-    constants = SimpleNamespace(ENDPOINT="https://hub.example")
-    library = SimpleNamespace(try_to_load_from_cache=cached, constants=constants)
-    monkeypatch.setitem(sys.modules, "huggingface_hub", library)
-    monkeypatch.setitem(sys.modules, "huggingface_hub.constants", constants)
-    monkeypatch.setattr(httpx, "head", head)
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    loading._asked_hub.cache_clear()
-    return told
-
-
-@pytest.mark.parametrize(
-    ("status", "told"),
-    [
-        (200, None),
-        (401, None),
-        (403, None),
-        (405, None),
-        (404, f"{HERE}, and hub.example knows none of that name"),
-        (0, f"{HERE}, and hub.example does not answer: download the model to a folder and name that"),
-    ],
-)
-def test_the_hub_is_asked_once_for_five_seconds(hub: dict[str, Any], status: int, told: str | None) -> None:
-    hub["status"] = status
-    model = TransformersModel(model="org/m")
-    assert [loading.missing_model(model), loading.missing_model(model)] == [told, told]
-    assert hub["asked"] == [("https://hub.example/org/m/resolve/main/config.json", 5)]
-
-
-@pytest.mark.parametrize(
-    ("options", "file", "revision"),
-    [
-        ({}, "config.json", "main"),
-        ({"revision": "v2"}, "config.json", "v2"),
-        ({"gguf_file": "m.gguf"}, "m.gguf", "main"),
-    ],
-)
-def test_a_model_in_the_cache_is_not_asked_for(
-    hub: dict[str, Any], options: dict[str, str], file: str, revision: str
-) -> None:
-    hub["cached"] = "/cache/file"
-    assert loading.missing_model(TransformersModel(model="org/m", **options)) is None  # type: ignore[arg-type]
-    assert (hub["looked"], hub["asked"]) == ([("org/m", file, revision)], [])
-    hub["cached"] = object()
-    loading.missing_model(TransformersModel(model="org/m", **options))  # type: ignore[arg-type]
-    assert [address for address, _ in hub["asked"]] == [f"https://hub.example/org/m/resolve/{revision}/{file}"]
-
-
-def test_a_name_that_no_hub_can_have_is_told(hub: dict[str, Any]) -> None:
-    told = "a/b/c: no such folder here, nor in the cache of models; 'a/b/c' is no name on a hub either"
-    assert loading.missing_model(TransformersModel(model="a/b/c")) == told
-
-
-@pytest.mark.parametrize(("value", "offline"), [("1", True), ("true", True), ("On", True), ("0", False), ("", False)])
-def test_without_a_connection_no_hub_is_asked(
-    hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch, value: str, offline: bool
-) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", value)
-    told = loading.missing_model(TransformersModel(model="org/m"))
-    assert told == (f"{HERE}, and HF_HUB_OFFLINE is set" if offline else None)
-    assert bool(hub["asked"]) is not offline
 
 
 class Tokens:

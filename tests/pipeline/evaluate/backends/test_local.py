@@ -125,11 +125,3 @@ def test_an_error_is_told_by_its_first_line():
     assert loading.first_line(ValueError(" one\ntwo")) == "one"
     assert loading.first_line(ValueError("")) == "ValueError"
     assert loading.first_line(ValueError("x" * 300)) == "x" * 200
-
-
-def test_a_folder_that_is_there_needs_no_hub(tmp_path):
-    there = str(tmp_path)
-    assert loading.missing_model(TransformersModel(model=there)) is None
-    assert loading.missing_model(TransformersModel(model=there, adapter=there)) is None
-    told = loading.missing_model(TransformersModel(model=there, adapter=f"{there}/none"))
-    assert told == f"adapter {there}/none: no such folder"

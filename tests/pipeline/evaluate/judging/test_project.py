@@ -12,7 +12,7 @@ from build_dataset.pipeline.evaluate.judging import project
 from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.review.folder import replace_table
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.evaluation import AnswerScore, Judgement, Outcome, Prediction, SentAnswer, Task
+from build_dataset.schemas.evaluation import AnswerScore, Outcome, Prediction, SentAnswer, Task
 
 ZHANG, LI = "zhang@example.org", "li@example.org"
 
@@ -82,21 +82,4 @@ def test_status_counts_answers_that_were_scored_in_every_aspect(context):
     assert (found.answers, dict(found.runs)) == (4, {"m": 4})
     assert dict(found.scored_by) == {0: 2, 1: 1, 2: 1}
     assert dict(found.experts) == {LI: 1, ZHANG: 2}
-    assert {row.aspect: row.alpha for row in found.agreement}["fluency"] == 1.0
     assert dict(project.status(context.build, [LI]).experts) == {LI: 1}
-
-
-def test_status_compares_models_that_judged_with_the_experts(context):
-    scored(context.build, {(ZHANG, f"ans-{number}"): (number + 1,) * 4 for number in range(4)})
-    judged = [
-        Judgement(
-            run="m", task=Task.CLINICAL, question_id=f"clin-{number}-1", judge=judge, aspect="fluency", score=number + 2
-        )
-        for number in range(4)
-        for judge in ("llm:j", "expert:of an earlier evaluation")
-    ]
-    (context.build / "evaluate").mkdir()
-    replace_table(context.build / "evaluate" / "judgements.parquet", Judgement.to_frame(judged))
-    found = {row.judge: row for row in project.status(context.build, []).agreement if row.aspect == "fluency"}
-    assert list(found) == ["llm:j"]
-    assert (found["llm:j"].answers, found["llm:j"].pearson) == (4, pytest.approx(1.0))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from functools import cache
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
@@ -18,20 +17,10 @@ from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores
 from build_dataset.pipeline.evaluate.metrics import score_items
-from build_dataset.pipeline.evaluate.results import build as figures
-from build_dataset.pipeline.evaluate.results.build import Evaluated, headlines, markdown
-from build_dataset.pipeline.evaluate.scoring import (
-    OVERALL,
-    Graded,
-    GradedText,
-    Versions,
-    by_slice,
-    count_overlap,
-    human_scores,
-)
+from build_dataset.pipeline.evaluate.results.build import Evaluated, headlines, markdown, plots
+from build_dataset.pipeline.evaluate.scoring import OVERALL, Graded, GradedText, by_slice, count_overlap, human_scores
 from build_dataset.schemas.evaluation import Judgement, Outcome, Task
 from build_dataset.schemas.release import ReleaseRow
-from tests.pipeline.drawn import described
 from tests.pipeline.evaluate.conftest import make_question
 
 GOLDEN = Path(__file__).with_name("golden.txt")
@@ -64,14 +53,13 @@ def _question(number: int, draw: random.Random) -> ReleaseRow:
 def _graded(run: str, rows: list[ReleaseRow], draw: random.Random) -> list[Graded]:
     found = []
     for row in rows:
-        for repeat, variant in ((0, None), (1, None), (0, "order 1"), (0, "order 2"), (0, "order 3")):
+        for repeat in range(2):
             right = draw.random() < SKILL[run]
             letters = tuple(row.answer) if right else (draw.choice("ABCD"),)
             outcome = draw.choice((Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED))
             silent = draw.random() < 0.15
-            expected = 0.25 if run == "random" else None
             given = (outcome, None) if silent else (Outcome.ANSWERED, letters)
-            found.append(Graded(row, *given, expected, repeat, variant))
+            found.append(Graded(row, *given, repeat))
     return found
 
 
@@ -111,22 +99,17 @@ def evaluated() -> Evaluated:
     rows = [_question(number, draw) for number in range(1, 31)]
     scores, runs = [], {}
     for run in SKILL:
-        given = _graded(run, rows, draw)
-        runs[run] = [item for item in given if item.variant is None]
+        runs[run] = _graded(run, rows, draw)
         for part, items in by_slice(runs[run]).items():
             if run in "mn" or part.dimension in ("overall", "exam_type", "exam_class"):
                 scores += score_items(run, part, items)
-        versions = [Versions(tuple(item for item in given if item.question is row)) for row in rows]
-        scores += score_items(run, OVERALL, versions, "versions")
         for task in (Task.CLINICAL, Task.EXPLANATION) if run in "mno" else ():
             scores += score_items(run, OVERALL, _texts(run, draw), "texts", task)
     for part, own in by_slice(rows).items():
         scores += human_scores(part, own)
     judged = _judgements(draw)
-    askings = {
-        run: RunSettings(run.split()[0], "answer", "answer_only", 3 if "shot" in run else 0, 1, 0) for run in SKILL
-    }
-    askings["o"] = RunSettings("o", "answer", "chain_of_thought", 0, 1, 0, 0.7)
+    askings = {run: RunSettings(run.split()[0], "answer", "answer_only", 3 if "shot" in run else 0) for run in SKILL}
+    askings["o"] = RunSettings("o", "answer", "chain_of_thought", temperature=0.7)
     agreement = judge_agreement(judged)
     shown = [*scores, *judged_scores(judged)]
     more_than = {"disease_group": 7}
@@ -140,16 +123,7 @@ def _rounded(row) -> str:
 
 def drawings() -> list[str]:
     """Every plot as text."""
-    found = evaluated()
-    lines: list[str] = []
-
-    def note(name, figure):
-        lines.extend([f"## {name}", *described(figure)])
-        return {}
-
-    with patch.object(figures, "both_formats", note):
-        figures.plots(found)
-    return lines
+    return [line for name, drawn in plots(evaluated()).items() for line in (f"## {name}", *drawn.decode().splitlines())]
 
 
 PARTS = {
