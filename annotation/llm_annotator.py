@@ -272,14 +272,11 @@ def read_labels(text: str, dimensions: Sequence[Dimension]) -> dict[str, LabelNa
 def _read_label(said: Mapping[str, object], dimension: Dimension) -> LabelName:
     value = next((said[name.casefold()] for name in _keys(dimension) if name.casefold() in said), None)
     if value is None:
-        hint = f"请重新回答：JSON 缺少“{dimension.zh}”。请输出包含全部维度的 JSON 对象。"
-        raise wire.BadAnswerError(wire.Reason.MALFORMED_JSON, f"the answer lacks {dimension.name}", hint)
+        raise wire.BadAnswerError(wire.Reason.MALFORMED_JSON, f"the answer lacks {dimension.name}")
     spelling = str(value).strip()
     label = dimension.codes.get(spelling) or dimension.find(spelling)
     if label is None:
-        hint = f"请重新回答：“{dimension.zh}”的值不在所列编号之中，请只使用所列的编号，输出完整的 JSON 对象。"
-        detail = f"the label for {dimension.name} is not in the set"
-        raise wire.BadAnswerError(wire.Reason.INVALID_LABEL, detail, hint)
+        raise wire.BadAnswerError(wire.Reason.INVALID_LABEL, f"the label for {dimension.name} is not in the set")
     return label
 
 

@@ -238,8 +238,7 @@ def read_reply(text: str, count: int) -> list[list[dict[str, str]]]:
         if isinstance(doubts, list) and all(isinstance(doubt, dict) for doubt in doubts):
             known.setdefault(row.get("no"), [{part: str(doubt.get(part) or "") for part in _PARTS} for doubt in doubts])
     if missing := [number for number in range(1, count + 1) if number not in known]:
-        hint = f"请重新回答：缺少第 {'、'.join(map(str, missing))} 题的结果。每题一项，no 为编号。"
-        raise BadAnswerError(Reason.MALFORMED_JSON, f"the answer lacks {len(missing)} of {count} questions", hint)
+        raise BadAnswerError(Reason.MALFORMED_JSON, f"the answer lacks {len(missing)} of {count} questions")
     return [known[number] for number in range(1, count + 1)]
 
 
