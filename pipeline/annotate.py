@@ -1,7 +1,6 @@
 """The annotate stage: labels in five dimensions for every question, from the annotator that is configured."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -147,21 +146,15 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
         from build_dataset.annotation.llm_annotator import LlmAnnotator, choose_shots
 
         return LlmAnnotator(params.llm, store, choose_shots(reviewed, params.llm.shots), batch=params.batch)
-    if chosen in ("learned", "embeddings"):
+    if chosen == "learned":
         if len(reviewed) < MIN_REVIEWED:
             raise UserError(
-                f"{len(reviewed)} questions are reviewed, {chosen} needs {MIN_REVIEWED}: "
+                f"{len(reviewed)} questions are reviewed, learned needs {MIN_REVIEWED}: "
                 "run `build-dataset review pull`, name a file in [annotate] reviewed, or set annotator = 'lexicon'"
             )
         from build_dataset.annotation.learned_annotator import LearnedAnnotator
 
-        if chosen == "learned":
-            return LearnedAnnotator(reviewed)
-        from build_dataset.annotation.llm.embeddings import embed
-
-        option = "annotate.embeddings.base_url"
-        vectors = partial(embed, endpoint=params.embeddings, store=store, option=option)
-        return LearnedAnnotator(reviewed, vectors, f"embeddings:{params.embeddings.model}")
+        return LearnedAnnotator(reviewed)
     return LexiconAnnotator()
 
 
@@ -178,8 +171,6 @@ def problems(params: AnnotateParams, dataset: DatasetParams) -> list[str]:  # no
     obstacles = []
     if params.chosen() == "llm" and (missing := params.llm.missing()) is not None:
         obstacles.append(f"annotate: {missing} ([annotate.llm]), or set annotator = 'lexicon'")
-    if params.chosen() == "embeddings" and (missing := params.embeddings.missing()) is not None:
-        obstacles.append(f"annotate: {missing} ([annotate.embeddings]), or set annotator = 'learned'")
     if params.reviewed is not None and params.learns() and not params.reviewed.is_file():
         obstacles.append(f"annotate: no file {params.reviewed}: correct [annotate] reviewed")
     return obstacles

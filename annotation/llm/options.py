@@ -11,8 +11,11 @@ from build_dataset.schemas.params import Address, Params, VariableName, non_sema
 OPENAI_URL = "https://api.openai.com/v1"  # alone gets the key without being asked to
 
 
-class Endpoint(Params):
-    """A model at an OpenAI-compatible endpoint. Keys are read from the environment and nowhere else."""
+class LlmOptions(Params):
+    """A model at an OpenAI-compatible endpoint: address, sampling, prices and limits.
+
+    Keys are read from the environment and nowhere else.
+    """
 
     base_url: Address = option(OPENAI_URL, "Address of the API, up to and with /v1: OpenAI, Azure, vLLM, llama.cpp …")
     model: str | None = option(None, "The model's name at that endpoint.")
@@ -22,27 +25,6 @@ class Endpoint(Params):
         "when this is set.",
     )
     timeout: float = non_semantic(120.0, "Seconds to wait for an answer.", gt=0)
-
-    def api_key(self) -> str | None:
-        """The key from the environment; None where there is none, or none is meant for this endpoint."""
-        return os.environ.get(self.api_key_env, "").strip() or None if self._takes_key() else None
-
-    def missing(self) -> str | None:
-        """Return what a request would lack, in one line; None when everything is there."""
-        if not self.model:
-            return "no model is named: set model in its section of dataset.toml"
-        if self._takes_key() and not self.api_key():
-            return f"the environment variable {self.api_key_env} holds no key for {self.base_url}"
-        return None
-
-    def _takes_key(self) -> bool:
-        # A server of anybody else must not get the key that was set for OpenAI's.
-        return self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
-
-
-class LlmOptions(Endpoint):
-    """A language model: sampling, prices and limits."""
-
     temperature: float = option(0.0, "Sampling temperature.", ge=0, le=2)
     send_temperature: bool = option(True, "False leaves it out, for models that refuse it.")
     max_tokens: int = option(1024, "Most tokens of an answer.", ge=1)
@@ -70,6 +52,22 @@ class LlmOptions(Endpoint):
             raise ValueError("max_cost needs price_in and price_out (per million tokens)")
         return self
 
+    def api_key(self) -> str | None:
+        """The key from the environment; None where there is none, or none is meant for this endpoint."""
+        return os.environ.get(self.api_key_env, "").strip() or None if self._takes_key() else None
+
+    def missing(self) -> str | None:
+        """Return what a request would lack, in one line; None when everything is there."""
+        if not self.model:
+            return "no model is named: set model in its section of dataset.toml"
+        if self._takes_key() and not self.api_key():
+            return f"the environment variable {self.api_key_env} holds no key for {self.base_url}"
+        return None
+
+    def _takes_key(self) -> bool:
+        # A server of anybody else must not get the key that was set for OpenAI's.
+        return self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
+
     def cost(self, prompt_tokens: int | None, completion_tokens: int | None, *, batched: bool = False) -> float | None:
         """Price of so many tokens in ``currency``; None where prices or counts are unknown."""
         if self.price_in is None or self.price_out is None:
@@ -86,7 +84,7 @@ class LlmOptions(Endpoint):
         return f"{asked}, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
 
 
-def openai_client(options: Endpoint, kind: str = "") -> Any:
+def openai_client(options: LlmOptions, kind: str = "") -> Any:
     """Return a client of the openai SDK without retries of its own: a request that is sent twice is paid twice.
 
     ``kind`` is ``""`` or ``"Async"``, as the SDK's names begin.

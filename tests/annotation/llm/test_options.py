@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.annotation.llm.options import OPENAI_URL, Endpoint, LlmOptions
+from build_dataset.annotation.llm.options import OPENAI_URL, LlmOptions
 
 OWN = "https://llm.example.org/v1"
 
@@ -36,9 +36,9 @@ def test_a_cap_needs_both_prices(prices):
 
 def test_what_a_request_would_lack_is_told(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert Endpoint().missing() == "no model is named: set model in its section of dataset.toml"
+    assert LlmOptions().missing() == "no model is named: set model in its section of dataset.toml"
     told = f"the environment variable OPENAI_API_KEY holds no key for {OPENAI_URL}"
-    assert Endpoint(model="m").missing() == told
-    assert Endpoint(model="m", base_url=OWN).missing() is None
+    assert LlmOptions(model="m").missing() == told
+    assert LlmOptions(model="m", base_url=OWN).missing() is None
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    assert Endpoint(model="m").missing() is None
+    assert LlmOptions(model="m").missing() is None
