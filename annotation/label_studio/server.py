@@ -25,7 +25,6 @@ from typing import Annotated, Any, NamedTuple
 
 import httpx
 import typer
-from filelock import FileLock
 
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UserError
@@ -201,7 +200,6 @@ def _run(command: list[str], complaint: str, **more: Any) -> None:
 app = typer.Typer(help="Install, start and stop Label Studio for the experts' review.", no_args_is_help=True)
 
 _CREDENTIALS = "credentials.json"  # accounts with passwords and tokens, mode 0600
-_PREPARED = ".prepared"  # written when the database and its accounts are complete: that can be interrupted
 _ADMIN = "admin@localhost.localdomain"  # a name to log in with, no mailbox
 
 Venv = Annotated[Path, typer.Option(help="Virtual environment of Label Studio.")]
@@ -242,10 +240,8 @@ def start(venv: Venv = _VENV, home: Home = _HOME, port: Port = 8080) -> None:
         require_free(port)
         typer.echo("making the database: about 40 s")
         accounts = [Account(_ADMIN, admin=True)]
-        _write(home, accounts)
-    if not (home / _PREPARED).exists():
         create_accounts(installation, home, accounts)
-        (home / _PREPARED).touch()
+        _write(home, accounts)
     server = launch_server(installation, home, port)
     typer.echo(f"Label Studio runs at {server.url}; stop it with `{STOP}`")
     if first:
@@ -265,16 +261,14 @@ def stop(home: Home = _HOME) -> None:
 def add_expert(email: str, venv: Venv = _VENV, home: Home = _HOME) -> None:
     """Make an account for an expert and print its password once. Works while the server runs."""
     installation = _installed(venv)
-    if not _read(home):
+    if not (accounts := _read(home)):
         raise UserError(f"no Label Studio in {home} yet: start it first")
-    with FileLock(home / f"{_CREDENTIALS}.lock"):  # two experts may be added at once
-        accounts = _read(home)
-        if "@" not in email or any(account.email == email for account in accounts):
-            file = home / _CREDENTIALS
-            raise UserError(f"{email} is not an e-mail address, or has an account already (see {file})")
-        account = Account(email)
-        create_accounts(installation, home, [account])
-        _write(home, [*accounts, account])
+    if "@" not in email or any(account.email == email for account in accounts):
+        file = home / _CREDENTIALS
+        raise UserError(f"{email} is not an e-mail address, or has an account already (see {file})")
+    account = Account(email)
+    create_accounts(installation, home, [account])
+    _write(home, [*accounts, account])
     _print_login(account)
 
 

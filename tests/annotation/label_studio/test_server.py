@@ -228,9 +228,6 @@ def test_the_first_start_makes_an_administrator_and_later_ones_do_not(made):
     assert "http://127.0.0.1:8123" in again.output
     assert "log in as" not in again.output
     assert made.accounts == [admin]
-    (made.home / ".prepared").unlink()
-    made.run("start")
-    assert made.accounts == [admin, admin], "what was interrupted is made again"
 
 
 def test_an_expert_gets_an_account_and_one_alone(made):
