@@ -63,7 +63,7 @@ def read_pulled(build: Path, kind: Kind) -> Pulled:
     folder = build / FOLDER / kind.key
     try:
         state: Mapping[str, Any] = json.loads((folder / _STATE).read_text(encoding="utf-8"))
-        tables = {name: _read(folder / f"{name}.parquet", record) for name, record in _TABLES.items()}
+        tables: dict[str, Any] = {name: _read(folder / f"{name}.parquet", record) for name, record in _TABLES.items()}
         return Pulled(**tables, **state)
     except FileNotFoundError:
         return Pulled()
