@@ -16,14 +16,10 @@ from build_dataset.annotation.learned_annotator import (
     text_of,
 )
 from build_dataset.annotation.lexicon_annotator import scored_dimensions, shares_of
-from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
-from build_dataset.pipeline.annotate import choose
 from build_dataset.pipeline.inspect.bank import read_labelled
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.test_lexicon_annotator import question
-from tests.conftest import MemoryStore
 
 STEMS = {
     "呼吸系统疾病": "支气管哮喘患者咳嗽{}，应选用",
@@ -141,32 +137,6 @@ def test_questions_of_one_case_are_never_in_two_folds():
     folds = folds_of(["case"] * 5 + [str(number) for number in range(500)])
     assert len(set(folds[:5])) == 1
     assert np.bincount(folds).min() > 60
-
-
-def test_auto_learns_once_enough_is_reviewed_and_an_llm_goes_first():
-    params = AnnotateParams(learn_from=30)
-    assert choose(params, MemoryStore(), reviewed(30)).identity.name == "learned"
-    assert choose(params, MemoryStore(), reviewed(29)).identity.name == "lexicon"
-    llm = AnnotateParams(llm=AnnotateLlmOptions(model="m", base_url="http://127.0.0.1:1/v1"))
-    assert choose(llm, MemoryStore(), reviewed(500)).identity.name == "llm:m"
-
-
-def test_learning_from_too_little_is_told():
-    with pytest.raises(UserError, match="3 questions are reviewed, learned needs 20"):
-        choose(AnnotateParams(annotator="learned"), MemoryStore(), reviewed(3))
-
-
-def test_reviews_make_only_those_annotators_stale_that_learn_from_them(tmp_path):
-    llm = {"model": "m", "base_url": "http://127.0.0.1:1/v1"}
-    assert AnnotateParams(annotator="lexicon").ignores() == {"reviews/pulled", "reviews/asked"}
-    assert AnnotateParams(llm=AnnotateLlmOptions(**llm)).ignores() == {"reviews/pulled", "reviews/asked"}
-    assert not AnnotateParams(llm=AnnotateLlmOptions(**llm, shots=3)).ignores()
-    assert not AnnotateParams().ignores()
-    file = tmp_path / "x.csv"
-    file.write_text("a")
-    before = AnnotateParams(reviewed=file).semantic()
-    file.write_text("b")
-    assert AnnotateParams(reviewed=file).semantic() != before
 
 
 @pytest.fixture(scope="module")

@@ -106,12 +106,6 @@ def test_any_json_is_labels_or_a_classified_failure(value):
         read_labels(json.dumps(value))
 
 
-def test_auto_is_the_llm_when_one_is_named_and_otherwise_the_lexicon():
-    named = AnnotateParams(llm=AnnotateLlmOptions(model="m", base_url="http://127.0.0.1:1/v1"))
-    assert choose(named, MemoryStore()).identity.name == "llm:m"
-    assert choose(AnnotateParams(), MemoryStore()).identity.name == "lexicon"
-
-
 def test_a_forgotten_key_is_told_and_never_turns_into_other_labels(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     params = AnnotateParams(llm=AnnotateLlmOptions(model="m"))
@@ -119,10 +113,3 @@ def test_a_forgotten_key_is_told_and_never_turns_into_other_labels(monkeypatch):
     assert "OPENAI_API_KEY" in problem
     with pytest.raises(UserError, match="OPENAI_API_KEY"):
         choose(params, MemoryStore())
-
-
-def test_a_wanted_llm_that_cannot_be_asked_is_a_problem_before_the_run(monkeypatch):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    (problem,) = problems(AnnotateParams(annotator="llm"), None)
-    assert "no model" in problem
-    assert problems(AnnotateParams(), None) == []

@@ -295,41 +295,6 @@ def test_the_key_for_openai_goes_to_nobody_else_unasked(serve, monkeypatch):
     assert "Bearer sk-very-secret" in server.authorization
 
 
-BASE = {"base_url": "http://localhost:1/v1", "model": "m"}
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"model": "n"},
-        {"base_url": "http://localhost:2/v1"},
-        {"temperature": 0.5},
-        {"seed": 1},
-        {"max_tokens": 5},
-        {"extra_body": {"top_p": 0.5}},
-        {"send_temperature": False},
-    ],
-)
-def test_what_can_change_an_answer_asks_again(change):
-    request = requests(1)[0]
-    assert request.key(LlmOptions(**BASE)) != request.key(LlmOptions(**{**BASE, **change}))
-
-
-@pytest.mark.parametrize(
-    "change", [{"concurrency": 64}, {"timeout": 1}, {"max_retries": 0}, {"price_in": 1.0}, {"api_key_env": "OTHER"}]
-)
-def test_what_cannot_change_an_answer_does_not_ask_again(change):
-    request = requests(1)[0]
-    assert request.key(LlmOptions(**BASE)) == request.key(LlmOptions(**{**BASE, **change}))
-
-
-def test_the_stored_answer_is_the_models_text(serve):
-    store = Store()
-    outcome = ask(serve(), 1, store)[0]
-    assert outcome.text == GOOD_TEXT
-    assert next(iter(store.answers().values()))["text"] == GOOD_TEXT
-
-
 def test_an_answer_that_says_it_is_plain_text_is_read(serve):
     whole = Reply().body("m")
     server = serve(lambda *given: Reply(raw=whole, headers={"content-type": "text/plain"}))

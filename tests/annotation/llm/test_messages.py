@@ -56,6 +56,12 @@ def test_the_key_of_an_answer_is_what_can_change_it():
     ]
     assert len({request.key(OPTIONS) for request in (ASKED, *others)}) == 4
     assert ChatRequest("other", ASKED.messages).key(OPTIONS) == ASKED.key(OPTIONS)
+    settings = {"model": "n", "base_url": "http://x/v1", "temperature": 0.5, "seed": 1, "max_tokens": 5}
+    settings |= {"extra_body": {"top_p": 0.5}, "send_temperature": False}
+    changed = [OPTIONS.model_copy(update={name: value}) for name, value in settings.items()]
+    assert len({ASKED.key(options) for options in (OPTIONS, *changed)}) == 8
+    faster = {"concurrency": 64, "timeout": 1, "max_retries": 0, "price_in": 1.0, "api_key_env": "OTHER"}
+    assert ASKED.key(OPTIONS.model_copy(update=faster)) == ASKED.key(OPTIONS)
 
 
 @pytest.mark.parametrize(

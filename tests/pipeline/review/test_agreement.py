@@ -128,13 +128,25 @@ def test_order_of_units_and_names_of_labels_change_nothing(pairs, random):
     assert first == (None if second is None else pytest.approx(second))
 
 
-def test_the_interval_equals_a_plain_bootstrap_over_units(vsrp):
-    counts = count_labels(vsrp)
-    low, high = alpha_interval(counts, resamples=4000, seed=7)
+def test_kappa_equals_scikit_learns(vsrp):
+    from sklearn.metrics import cohen_kappa_score
+
+    first, second = zip(*vsrp, strict=True)
+    assert cohen_kappa(first, second) == pytest.approx(cohen_kappa_score(first, second))
+
+
+@pytest.mark.parametrize("name", ["alpha", "kappa"])
+def test_the_interval_equals_a_plain_bootstrap_over_units(vsrp, name):
+    coefficient, table_of = {
+        "alpha": (coefficients.krippendorff_alpha, count_labels),
+        "kappa": (coefficients.cohen_kappa, pair_table),
+    }[name]
+    low, high = interval(coefficient, table_of(vsrp), Resampling(4000, 7))
     generator = np.random.default_rng(11)
-    plain = [krippendorff_alpha(counts[generator.integers(0, len(counts), len(counts))]) for _ in range(4000)]
-    assert [low, high] == pytest.approx(np.quantile(plain, [0.025, 0.975]).tolist(), abs=0.01)
-    assert low < krippendorff_alpha(counts) < high
+    draws = [generator.integers(0, len(vsrp), len(vsrp)) for _ in range(2000)]
+    plain = [value_of(coefficient, table_of([vsrp[place] for place in draw])) for draw in draws]
+    assert [low, high] == pytest.approx(np.quantile(plain, [0.025, 0.975]).tolist(), abs=0.012)
+    assert low < value_of(coefficient, table_of(vsrp)) < high
 
 
 def test_the_interval_depends_on_the_seed_alone(vsrp):
@@ -233,18 +245,6 @@ def test_a_labels_agreement_is_how_often_a_second_expert_chose_it_too():
     assert by_label == {"易": (2, pytest.approx(2 / 3)), "中等": (3, pytest.approx(0.5)), "难": (1, 0.0)}
     easy = next(row for row in found if row.label == "易")
     assert easy.kappa == pytest.approx(cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0]))
-
-
-def test_kappa_equals_scikit_learns_and_its_interval_a_plain_bootstrap(vsrp):
-    from sklearn.metrics import cohen_kappa_score
-
-    first, second = [a for a, _ in vsrp], [b for _, b in vsrp]
-    assert cohen_kappa(first, second) == pytest.approx(cohen_kappa_score(first, second))
-    low, high = interval(coefficients.cohen_kappa, pair_table(vsrp), Resampling(4000, 7))
-    generator = np.random.default_rng(11)
-    draws = [generator.integers(0, len(vsrp), len(vsrp)) for _ in range(2000)]
-    plain = [cohen_kappa([first[i] for i in draw], [second[i] for i in draw]) for draw in draws]
-    assert [low, high] == pytest.approx(np.quantile(plain, [0.025, 0.975]).tolist(), abs=0.012)
 
 
 def test_ac1_and_fleiss_are_those_of_the_worked_examples():
