@@ -18,7 +18,7 @@ TORCH := torch==2.13.0  # for the tests of local models; a CPU build does, and w
 SILENT := --no-emit-package openvino-telemetry  # OpenVINO works without it, and then reports to nobody
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all test-services test-pinned test-installed test-paddle test-tools lint format sample golden lock label-studio label-studio-stop docs clean
+.PHONY: help demo test test-slow test-all test-services test-pinned test-installed test-paddle test-tools lint format sample golden lock label-studio docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -62,12 +62,9 @@ format: $(VENV)/.dev ## Format the code
 sample: $(VENV)/.core ## Write the sample exam in raw/sample anew
 	$(BIN)/python raw/sample/make_sample.py
 
-label-studio: $(VENV)/.core ## Install Label Studio into its own environment and start it on loopback
+label-studio: $(VENV)/.core ## Install Label Studio into its own environment and run it on loopback until Ctrl-C
 	$(BIN)/python -m build_dataset.annotation.label_studio.server install
 	$(BIN)/python -m build_dataset.annotation.label_studio.server start
-
-label-studio-stop: $(VENV)/.core ## Stop it
-	$(BIN)/python -m build_dataset.annotation.label_studio.server stop
 
 lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the environment)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \

@@ -18,7 +18,6 @@ from build_dataset.schemas.taxonomy import Dimension, dimensions
 NAME = "learned"  # of the annotator
 Matrix = NDArray[np.float64]  # one row a question
 Opinion = Callable[[Matrix], Matrix]  # from features to log-probabilities of all labels of the dimension
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # from texts to vectors, one row a text
 
 TEXT_C, BOTH_C = 100.0, 30.0
 """Inverse strength of regularisation of the two classifiers; benchmarks/annotation has what others gave."""
@@ -183,7 +182,6 @@ LANDMARKS = 800
 
 Up to here they are exact: a linear classifier needs no more directions than there are questions to learn from.
 """
-_EXPLAINED = 100  # characters of an explanation that are embedded: it begins with what the question is about
 _NEIGHBOURS = 3  # nearest reviewed questions whose similarity counts
 _AT_ONCE = 2000  # questions labelled together: 800 similarities to landmarks of each are held in memory
 
@@ -194,12 +192,9 @@ class TextFeatures:
     The Nyström method on a linear kernel (Williams and Seeger 2001): the same classifier as on the n-grams
     themselves, in 800 dense columns in place of tens of thousands of sparse ones. N-grams of one question alone are
     noise.
-
-    With ``embed``, vectors of meaning stand beside them. They lie in a narrow cone (cosines of .8 and more), so that
-    only their distance from the mean of the ``questions`` to learn from says anything.
     """
 
-    def __init__(self, questions: Sequence[Question], embed: Embed | None = None) -> None:
+    def __init__(self, questions: Sequence[Question]) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         landmarks = questions[:: -(-len(questions) // LANDMARKS)]
@@ -209,17 +204,12 @@ class TextFeatures:
         values, vectors = np.linalg.eigh((self._landmarks @ self._landmarks.T).toarray())
         kept = values > 1e-8 * values[-1]
         self._projection: Matrix = vectors[:, kept] / np.sqrt(values[kept])
-        self._embed = embed
-        self._mean = embed(list(map(meaning_of, questions))).mean(axis=0) if embed else None
 
     def __call__(self, questions: Sequence[Question]) -> Matrix:
         """Coordinates of questions, one row each."""
         terms = self._vectorizer.transform(map(text_of, questions))
         coordinates: Matrix = (terms @ self._landmarks.T).toarray() @ self._projection
-        if self._embed is None:
-            return coordinates
-        meant = self._embed(list(map(meaning_of, questions))).astype(float) - self._mean
-        return np.hstack([coordinates, meant / np.maximum(np.linalg.norm(meant, axis=1, keepdims=True), 1e-9)])
+        return coordinates
 
 
 def nearest_similarity(questions: Matrix, learned: Matrix) -> Matrix:
@@ -234,13 +224,6 @@ def text_of(question: Question) -> str:
     texts = (option.text for option in question.options)
     parts = (question.exam, question.shared_stem, question.stem, *texts, question.explanation)
     return fold(" ".join(filter(None, parts)))
-
-
-def meaning_of(question: Question) -> str:
-    """The text of a question that is embedded: case, stem, options, the beginning of the explanation."""
-    texts = (option.text for option in question.options)
-    parts = (question.shared_stem, question.stem, *texts, (question.explanation or "")[:_EXPLAINED])
-    return "\n".join(filter(None, parts))
 
 
 def _views(questions: Sequence[Question], text: Matrix, near: Matrix) -> dict[str, Views]:
@@ -269,8 +252,7 @@ class LearnedAnnotator(Annotator):
     are as good as those of other questions, and no echo of the experts.
     """
 
-    def __init__(self, reviewed: Sequence[Reviewed], embed: Embed | None = None, name: str = NAME) -> None:
-        self._embed, self._name = embed, name
+    def __init__(self, reviewed: Sequence[Reviewed]) -> None:
         self._reviewed = sorted(reviewed, key=lambda item: item.question.content_hash)
         self._accuracy: dict[str, float] = {}  # cross-validated, by dimension
         self._models: dict[str, DimensionModel] = {}  # by dimension, once it has learned
@@ -279,10 +261,9 @@ class LearnedAnnotator(Annotator):
 
     @property
     def identity(self) -> Identity:
-        """``learned`` or ``embeddings:MODEL``, and what from."""
-        how = "offline" if self._embed is None else "with embeddings"
+        """``learned``, and what from."""
         notes = [
-            f"labelled {how} by a classifier that learned from {len(self._reviewed)} reviewed questions; "
+            f"labelled offline by a classifier that learned from {len(self._reviewed)} reviewed questions; "
             "[annotate.llm] model = … asks a language model"
         ]
         facts: dict[str, object] = {"reviewed": len(self._reviewed), "reviewed_hash": digest(self._reviewed)}
@@ -290,7 +271,7 @@ class LearnedAnnotator(Annotator):
             facts["out_of_fold_accuracy"] = self._accuracy
             accuracies = ", ".join(f"{name} {value:.2f}" for name, value in self._accuracy.items())
             notes.append(f"right about reviewed questions it had not seen: {accuracies}")
-        return Identity(self._name, notes=tuple(notes), facts=facts)
+        return Identity(NAME, notes=tuple(notes), facts=facts)
 
     def annotate(
         self, questions: Sequence[Question], progress: Callable[[int], None]
@@ -305,7 +286,7 @@ class LearnedAnnotator(Annotator):
     def _fit(self) -> None:
         questions = [item.question for item in self._reviewed]
         with threadpool_limits(1):  # sums in one order: the same labels on every run
-            self._text = TextFeatures(questions, self._embed)
+            self._text = TextFeatures(questions)
             self._learned = self._text(questions)
             folds = folds_of([question.group_id or question.content_hash for question in questions])
             near = np.zeros(len(questions))

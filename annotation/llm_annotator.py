@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -43,11 +43,6 @@ class LabelPrompt:
     shots: tuple[Reviewed, ...] = ()
     """Examples, labelled in all dimensions; the last one is in reserve, for a question that is one itself."""
 
-    @property
-    def dimensions(self) -> tuple[Dimension, ...]:
-        """The dimensions of the label set, in its order."""
-        return tuple(dimensions().values())
-
     @cached_property
     def system(self) -> str:
         """Instructions, definitions and labels; the same for every question."""
@@ -55,9 +50,9 @@ class LabelPrompt:
         text = (files("build_dataset.annotation.prompts") / name).read_text(encoding="utf-8")
         filled = {
             "subject": label_set().subject,
-            "count": _NUMERALS[len(self.dimensions)],
-            "labels": "\n\n".join(_describe(dimension) for dimension in self.dimensions),
-            "example": example(self.dimensions, "编号"),
+            "count": _NUMERALS[len(dimensions())],
+            "labels": "\n\n".join(map(_describe, dimensions().values())),
+            "example": example("编号"),
         }
         for name, value in filled.items():
             text = text.replace("{{" + name + "}}", value)
@@ -73,7 +68,7 @@ class LabelPrompt:
     @cached_property
     def form(self) -> Mapping[str, Any] | None:
         """The ``response_format`` to send: a closed set of codes for each dimension."""
-        offered = {item.zh: {"type": "string", "enum": [*item.codes]} for item in self.dimensions}
+        offered = {item.zh: {"type": "string", "enum": [*item.codes]} for item in dimensions().values()}
         return wire.answer_form(self.response_format, "labels", offered)
 
     def messages(self, question: Question) -> list[dict[str, str]]:
@@ -87,7 +82,7 @@ class LabelPrompt:
         ]
 
     def _example(self, shot: Reviewed) -> list[dict[str, str]]:
-        codes = {item.zh: str(item.labels.index(shot.labels[item.name]) + 1) for item in self.dimensions}
+        codes = {item.zh: str(item.labels.index(shot.labels[item.name]) + 1) for item in dimensions().values()}
         return [
             {"role": "user", "content": _QUESTION.format(question=render(shot.question))},
             {"role": "assistant", "content": _json(codes)},
@@ -99,9 +94,9 @@ def label_prompt(options: AnnotateLlmOptions, shots: Sequence[Reviewed] = ()) ->
     return LabelPrompt(options.response_format, tuple(shots))
 
 
-def example(asked: Sequence[Dimension], value: str) -> str:
+def example(value: str) -> str:
     """An answer's form, with the same value everywhere."""
-    return _json({item.zh: value for item in asked})
+    return _json({item.zh: value for item in dimensions().values()})
 
 
 def render(question: Question) -> str:
@@ -208,7 +203,7 @@ class LlmAnnotator(Annotator):
         if failed:
             return Unlabelled(question_id, failed[0].reason, failed[0].detail, bills)
         answers = [outcome for outcome in outcomes if isinstance(outcome, wire.Answer)]
-        return Labelled(question_id, _verdicts(answers, self._prompt.dimensions), bills)
+        return Labelled(question_id, _verdicts(answers), bills)
 
     def _bill(self, question_id: str, outcome: wire.Outcome) -> AnnotationRequest:
         answer = outcome if isinstance(outcome, wire.Answer) else None
@@ -233,24 +228,23 @@ def requests_for(
 ) -> list[wire.ChatRequest]:
     """All requests for those questions, question by question."""
     logprobs = options.logprobs and options.samples == 1
-    check = partial(read_labels, dimensions=prompt.dimensions)
     requests = []
     for question in questions:
         messages = prompt.messages(question)
-        first = wire.ChatRequest(question.question_id, messages, prompt.form, check, logprobs=logprobs)
+        first = wire.ChatRequest(question.question_id, messages, prompt.form, read_labels, logprobs=logprobs)
         requests += [replace(first, sample=sample) for sample in range(options.samples)]
     return requests
 
 
-def _verdicts(answers: Sequence[wire.Answer], dimensions: Sequence[Dimension]) -> dict[str, Verdict]:
+def _verdicts(answers: Sequence[wire.Answer]) -> dict[str, Verdict]:
     """Return the label that the answers to one prompt give most often; of several, the one given first.
 
     With several samples, confidence is the share that agrees (self-consistency: Wang et al. 2023); with one, the
     probability of its tokens, where the endpoint gave it.
     """
-    answered = [read_labels(answer.text, dimensions) for answer in answers]
+    answered = [read_labels(answer.text) for answer in answers]
     verdicts = {}
-    for dimension in dimensions:
+    for dimension in dimensions().values():
         votes = Counter(labels[dimension.name] for labels in answered)
         label, count = votes.most_common(1)[0]
         alone = value_probability(answers[0], _keys(dimension)) if len(answers) == 1 else count / len(answers)
@@ -259,27 +253,24 @@ def _verdicts(answers: Sequence[wire.Answer], dimensions: Sequence[Dimension]) -
     return verdicts
 
 
-def read_labels(text: str, dimensions: Sequence[Dimension]) -> dict[str, LabelName]:
+def read_labels(text: str) -> dict[str, LabelName]:
     """Return the labels in a model's answer, by name of the dimension.
 
     Raises ``BadAnswerError`` where it is no JSON object, lacks a dimension, or has a label outside the set.
     """
     values = wire.json_object(wire.final_part(text)).items()
     answered = {str(name).strip().casefold(): value for name, value in values}
-    return {dimension.name: _read_label(answered, dimension) for dimension in dimensions}
+    return {name: _read_label(answered, dimension) for name, dimension in dimensions().items()}
 
 
 def _read_label(said: Mapping[str, object], dimension: Dimension) -> LabelName:
     value = next((said[name.casefold()] for name in _keys(dimension) if name.casefold() in said), None)
     if value is None:
-        hint = f"请重新回答：JSON 缺少“{dimension.zh}”。请输出包含全部维度的 JSON 对象。"
-        raise wire.BadAnswerError(wire.Reason.MALFORMED_JSON, f"the answer lacks {dimension.name}", hint)
+        raise wire.BadAnswerError(wire.Reason.MALFORMED_JSON, f"the answer lacks {dimension.name}")
     spelling = str(value).strip()
     label = dimension.codes.get(spelling) or dimension.find(spelling)
     if label is None:
-        hint = f"请重新回答：“{dimension.zh}”的值不在所列编号之中，请只使用所列的编号，输出完整的 JSON 对象。"
-        detail = f"the label for {dimension.name} is not in the set"
-        raise wire.BadAnswerError(wire.Reason.INVALID_LABEL, detail, hint)
+        raise wire.BadAnswerError(wire.Reason.INVALID_LABEL, f"the label for {dimension.name} is not in the set")
     return label
 
 
@@ -357,7 +348,7 @@ def estimate(
         return f"{counted(len(questions), 'question')} by {chosen}: no requests, no cost"
     prompt = label_prompt(options, choose_shots(reviewed, options.shots))
     requests = requests_for(questions, options, prompt)
-    answer = about_tokens(example(prompt.dimensions, "10"))
+    answer = about_tokens(example("10"))
     return estimate_requests(options, requests, store, "requests to make", answer, batched=params.batch)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import NonNegativeInt, model_validator
 
 from build_dataset.annotation.adjudication import MIN_REVIEWED
-from build_dataset.annotation.llm.options import Endpoint, LlmOptions
+from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import file_sha256
 from build_dataset.schemas.params import Address, Params, Person, Share, VariableName, non_semantic, option
@@ -49,11 +49,10 @@ class AnnotateLlmOptions(FormOptions):
 class AnnotateParams(Params):
     """The ``[annotate]`` section of ``dataset.toml``."""
 
-    annotator: Literal["auto", "llm", "embeddings", "learned", "lexicon"] = option(
+    annotator: Literal["auto", "llm", "learned", "lexicon"] = option(
         "auto",
-        "Who labels: llm; learned, offline, from labels that experts have reviewed; embeddings, the same "
-        "with vectors of [annotate.embeddings]; lexicon, offline and rough; auto: llm when [annotate.llm] "
-        "names a model, otherwise learned when enough are reviewed, otherwise lexicon.",
+        "Who labels: llm; learned, offline, from labels that experts have reviewed; lexicon, offline and rough; "
+        "auto: llm when [annotate.llm] names a model, otherwise learned when enough are reviewed, otherwise lexicon.",
     )
     reviewed: Path | None = non_semantic(
         None, "Questions labelled elsewhere to learn from, beside those reviewed here: CSV, JSONL or Parquet."
@@ -61,9 +60,8 @@ class AnnotateParams(Params):
     learn_from: int = option(100, "Reviewed questions from which auto prefers learned to lexicon.", ge=MIN_REVIEWED)
     batch: bool = non_semantic(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
     llm: AnnotateLlmOptions = AnnotateLlmOptions()
-    embeddings: Endpoint = option(Endpoint(), "Embedding model of the annotator embeddings; a local server's, too.")
 
-    def chosen(self, reviewed: int = 0) -> Literal["llm", "embeddings", "learned", "lexicon"]:
+    def chosen(self, reviewed: int = 0) -> Literal["llm", "learned", "lexicon"]:
         """The annotator that will run: ``auto`` settled by what is configured and reviewed.
 
         A model that is named but cannot be asked is an error, never a reason for other labels than those wanted.
@@ -88,8 +86,6 @@ class AnnotateParams(Params):
         settled: dict[str, Any] = {"annotator": "llm" if asks else self.annotator}
         if asks:
             settled["llm"] = self.llm.semantic()
-        if self.annotator == "embeddings":
-            settled["embeddings"] = self.embeddings.semantic()
         if self.annotator == "auto" and not asks:
             settled["learn_from"] = self.learn_from
         if self.reviewed is not None and self.learns():

@@ -1,8 +1,7 @@
 """The annotate stage: labels in five dimensions for every question, from the annotator that is configured."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -14,15 +13,13 @@ from build_dataset.annotation.params import AnnotateParams
 from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.pipeline.rendering.markdown import request_notes
 from build_dataset.pipeline.review.lineage import trace
-from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables, here
+from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question, ReviewItem
-from build_dataset.schemas.taxonomy import LabelSet, label_set, use_label_set
 
 _BLOCK = 2_000  # questions that the lexicon reads at a time: it takes a third of a second
-_MANY = 5_000  # fewer are read here in the time that worker processes take to start
 
 
 def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
@@ -61,31 +58,14 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     )
 
 
-class _Block(NamedTuple):
-    """Questions that the lexicon reads together."""
-
-    at: int
-    labels: LabelSet  # another process does not know those in use here
-    questions: pl.DataFrame
-
-
 def _by_terms(questions: pl.DataFrame, context: Context) -> pl.DataFrame:
-    """Return what the lexicon says, on all cores where there is enough to read."""
-    parts = enumerate(questions.iter_slices(_BLOCK))
-    each = context.map if questions.height > _MANY else here
-    annotations = {-1: Annotation.to_frame([])}
+    """Return what the lexicon says, block by block: that bounds memory."""
+    lexicon, annotations = LexiconAnnotator(), [Annotation.to_frame([])]
     with context.progress(questions.height, "questions") as advance:
-        for block, rows in each(_read_block, (_Block(at, label_set(), part) for at, part in parts)):
-            annotations[block.at] = _read_block(block) if isinstance(rows, Failure) else rows
-            advance(block.questions.height)
-    return pl.concat(rows for _, rows in sorted(annotations.items()))
-
-
-def _read_block(block: _Block) -> pl.DataFrame:
-    """Return the lexicon's labels of some questions, in any process."""
-    use_label_set(block.labels)
-    questions, lexicon = list(Question.from_frame(block.questions)), LexiconAnnotator()
-    return _annotations(questions, lexicon.annotate(questions, lambda _: None), lexicon.identity)
+        for part in questions.iter_slices(_BLOCK):
+            block = list(Question.from_frame(part))
+            annotations.append(_annotations(block, lexicon.annotate(block, advance), lexicon.identity))
+    return pl.concat(annotations)
 
 
 def _annotations(
@@ -147,21 +127,15 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
         from build_dataset.annotation.llm_annotator import LlmAnnotator, choose_shots
 
         return LlmAnnotator(params.llm, store, choose_shots(reviewed, params.llm.shots), batch=params.batch)
-    if chosen in ("learned", "embeddings"):
+    if chosen == "learned":
         if len(reviewed) < MIN_REVIEWED:
             raise UserError(
-                f"{len(reviewed)} questions are reviewed, {chosen} needs {MIN_REVIEWED}: "
+                f"{len(reviewed)} questions are reviewed, learned needs {MIN_REVIEWED}: "
                 "run `build-dataset review pull`, name a file in [annotate] reviewed, or set annotator = 'lexicon'"
             )
         from build_dataset.annotation.learned_annotator import LearnedAnnotator
 
-        if chosen == "learned":
-            return LearnedAnnotator(reviewed)
-        from build_dataset.annotation.llm.embeddings import embed
-
-        option = "annotate.embeddings.base_url"
-        vectors = partial(embed, endpoint=params.embeddings, store=store, option=option)
-        return LearnedAnnotator(reviewed, vectors, f"embeddings:{params.embeddings.model}")
+        return LearnedAnnotator(reviewed)
     return LexiconAnnotator()
 
 
@@ -178,8 +152,6 @@ def problems(params: AnnotateParams, dataset: DatasetParams) -> list[str]:  # no
     obstacles = []
     if params.chosen() == "llm" and (missing := params.llm.missing()) is not None:
         obstacles.append(f"annotate: {missing} ([annotate.llm]), or set annotator = 'lexicon'")
-    if params.chosen() == "embeddings" and (missing := params.embeddings.missing()) is not None:
-        obstacles.append(f"annotate: {missing} ([annotate.embeddings]), or set annotator = 'learned'")
     if params.reviewed is not None and params.learns() and not params.reviewed.is_file():
         obstacles.append(f"annotate: no file {params.reviewed}: correct [annotate] reviewed")
     return obstacles

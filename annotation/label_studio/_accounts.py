@@ -1,8 +1,8 @@
 """Make the database and its accounts; runs under Label Studio's own interpreter, never imported by ours.
 
 Reads ``[{"email", "password", "token", "admin"}]`` as JSON from standard input, so that no secret stands in a
-process list. Accounts that exist are left as they are. People made through the REST API cannot log in (no
-password can be set there), which is why this goes through Django.
+process list. An account that exists gets what is given. People made through the REST API cannot log in (no password
+can be set there), which is why this goes through Django.
 """
 
 import importlib
@@ -25,9 +25,8 @@ def _create(account: dict[str, Any]) -> None:
     users = importlib.import_module("users.models").User.objects
     organizations = importlib.import_module("organizations.models").Organization
     tokens = importlib.import_module("rest_framework.authtoken.models").Token.objects
-    if users.filter(email=account["email"]).exists():
-        return
-    user = users.create_user(email=account["email"], password=account["password"])
+    user = users.filter(email=account["email"]).first() or users.create_user(email=account["email"])
+    user.set_password(account["password"])
     user.is_staff = user.is_superuser = account["admin"]
     user.save()
     tokens.filter(user=user).delete()

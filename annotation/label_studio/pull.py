@@ -28,7 +28,6 @@ _ORDER = {
     "annotations": ("question_id", "annotation_id"),
 }  # columns that each table is sorted by, the question first
 _KEY = list(_ORDER["annotations"])  # names one annotation; the server may give its id again
-_GONE = pl.col("gone").fill_null(value=False)  # null in builds of earlier versions
 
 
 @dataclass(frozen=True)
@@ -236,9 +235,9 @@ def report_of(
 ) -> PullReport:
     """Return what changed; ``remedy`` where the project is gone, see ``PullReport``."""
     old = before.annotations if before.project == after.project else before.annotations.clear()
-    old = old.filter(~_GONE)
-    kept = after.annotations.filter(_GONE)
-    there = after.annotations.filter(~_GONE)
+    old = old.filter(~pl.col("gone"))
+    kept = after.annotations.filter("gone")
+    there = after.annotations.filter(~pl.col("gone"))
     both = there.join(old, on=_KEY, suffix="_old")
     signed_rows = [after.reviews.select("question_id", "reviewer")]
     signed_rows.append(after.corrections.select("question_id", reviewer="by"))
@@ -255,12 +254,12 @@ def report_of(
         rejects=dict(after.rejects["reason"].value_counts().sort("reason").iter_rows()),
         third_experts=tuple(third),
         kept=kept.height,
-        newly_gone=kept.join(before.annotations.filter(_GONE), on=_KEY, how="anti").height,
+        newly_gone=kept.join(before.annotations.filter("gone"), on=_KEY, how="anti").height,
         remedy=remedy,
     )
 
 
 def _is_whole(studio: Studio, project: Project, pulled: Pulled) -> bool:
     """Return whether no annotation went without a trace, as those of a deleted task do; new ones may come meanwhile."""
-    before, count = project.annotations, pulled.annotations.filter(~pl.col("skipped") & ~_GONE).height
+    before, count = project.annotations, pulled.annotations.filter(~pl.col("skipped") & ~pl.col("gone")).height
     return count == before or before < count <= studio.project(project.id).annotations

@@ -133,10 +133,7 @@ def _chosen(
     more = found.missing[len(rest) :][: None if count is None else 0 if rest else count]
     size = found.sizes.get(found.last_batch, 0)
     return [
-        replace(
-            task.sent(batch=str(number), version=found.filling.version, of=of),
-            answers=tuple(answers.get(task.question_id, ())),
-        )
+        replace(task.sent(batch=str(number), of=of), answers=tuple(answers.get(task.question_id, ())))
         for number, of, tasks in ((found.last_batch, size, rest), (found.last_batch + 1, len(more), more))
         for task in tasks
     ]
@@ -163,7 +160,7 @@ class _Push:
     def retired(self, there: Sequence[comparison.SentTask], anew: Set[str]) -> list[comparison.SentTask]:
         """Give answered tasks of questions that ask something else now an id of their own: they stay as they are."""
         old = {
-            each.task_id: f"{task.question_id} before {each.shown}"
+            each.task_id: f"{task.question_id} before {each.digest}"
             for each, task in self.compared(there).texts
             if task.question_id in anew and each.annotations
         }
@@ -187,7 +184,7 @@ class _Push:
     def compared(self, there: Sequence[comparison.SentTask]) -> comparison.ProjectChanges:
         """Return the changes that are needed."""
         present = self.studio.predictions(self.project.id) if there else {}
-        return comparison.compare_tasks(self.tasks, there, present, self.version)
+        return comparison.compare_tasks(self.tasks, there, present)
 
     def until_whole(
         self, there: list[comparison.SentTask], changes: comparison.ProjectChanges, chosen: Sequence[ReviewTask]
@@ -208,14 +205,14 @@ class _Push:
             else:
                 expected = (len(there) + len(missing), changes.predictions_after(missing))
                 if (counted.tasks, counted.predictions) == expected and not any(t.answers for t in missing):
-                    self._name_version(changes)
+                    self._name_version()
                     new = (comparison.SentTask.of({"id": 0, "data": each.data}) for each in missing)
                     return [*there, *new]
             there = self._without_lost_answers(by_id)
             changes = self.compared(there)
             missing = [by_id[each.question_id] for each in changes.missing if each.question_id in by_id]
             if not missing and not changes.updated():
-                self._name_version(changes)
+                self._name_version()
                 return there
             self.mended += not reply_lost
         raise UserError(
@@ -226,23 +223,20 @@ class _Push:
 
     def _write(self, found: comparison.ProjectChanges, missing: Sequence[ReviewTask]) -> None:
         """Add and change: labels many at once, texts one by one (0.2 s each; the server offers nothing else)."""
-        studio, project, filling = self.studio, self.project.id, found.filling
+        studio, project = self.studio, self.project.id
         for tasks in _groups(missing, self.batch):
             studio.import_tasks(project, [task.payload() for task in tasks])
-        for group in _groups(sorted(filling.replaced.items()), self.batch):
-            studio.delete_predictions(project, [task_id for task_id, _ in group])
+        for group in _groups(sorted(found.labels.items()), self.batch):
+            studio.delete_predictions(project, [task_id for task_id, _ in group if found.predictions.get(task_id)])
             studio.add_predictions(project, {task_id: label for task_id, label in group if label is not None})
-        for group in _groups(sorted(filling.added.items()), self.batch):
-            studio.add_predictions(project, dict(group))
         for remote, task in found.texts:
             again = remote.left and remote.annotations < self.kind.experts
             studio.update_task(remote.task_id, task.data, served=again or None)
 
-    def _name_version(self, found: comparison.ProjectChanges) -> None:
+    def _name_version(self) -> None:
         """Name the annotator of the filled-in labels, now that they exist: earlier the server refuses the name."""
-        version = found.filling.version
-        if self.project.model_version != version and any(task.prediction for task in self.tasks):
-            self.studio.update_project(self.project.id, model_version=version)
+        if self.project.model_version != self.version and any(task.prediction for task in self.tasks):
+            self.studio.update_project(self.project.id, model_version=self.version)
 
     def _without_lost_answers(self, sent: Mapping[str, ReviewTask]) -> list[comparison.SentTask]:
         """Return the tasks that are there; those that came without the answers that were sent with them go first."""

@@ -38,9 +38,9 @@ class SeenAnnotation(Record):
     updated_at: str
     skipped: bool
     reviewer: str | None = None  # its author; null where the server does not say
-    answer: str | None = None  # JSON in the form of an import; null where it was pulled before that was kept
-    gone: bool | None = None  # True if it is gone from the server
-    imported: bool | None = None  # True if it came to the server by an import, and nobody changed it since
+    answer: str | None = None  # JSON in the form of an import; null where another hand signed it
+    gone: bool = False  # True if it is gone from the server
+    imported: bool = False  # True if it came to the server by an import, and nobody changed it since
 
 
 @dataclass
@@ -129,7 +129,6 @@ def _seen(
         skipped=answer["was_cancelled"],
         reviewer=reviewer,
         answer=json.dumps(answer, ensure_ascii=False) if is_signed else None,
-        gone=False,
         imported=annotation.get("updated_by") is None,
     )
 

@@ -11,35 +11,28 @@ import hashlib
 import json
 import os
 import secrets
-import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
-import httpx
 import typer
-from filelock import FileLock
 
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UserError
 
 HOST = "127.0.0.1"  # never reachable from another machine
-_RECORD = "server.json"  # process id and port of the server that runs
-_LOG = "server.log"  # beside the record
-_STOP_SECONDS = 10.0  # until a server that was asked to stop is killed
+_LOG = "server.log"  # in the folder of its data
 _STAMP = ".installed"  # holds the hash of the requirements that were installed completely
 
 _CLONE = (Path(__file__).resolve().parents[2] / "Makefile").is_file()  # or an installed package
 START = "make label-studio" if _CLONE else "python -m build_dataset.annotation.label_studio.server install (then start)"
 """Command that installs and starts Label Studio: of a clone, or of an installed package."""
-STOP = "make label-studio-stop" if _CLONE else "python -m build_dataset.annotation.label_studio.server stop"
 EXTRA = "pip install -e '.[review]'" if _CLONE else "pip install 'build-dataset[review]'"
 """Command that installs the client of Label Studio."""
 
@@ -56,18 +49,6 @@ class Account:
     admin: bool = False
 
 
-class Server(NamedTuple):
-    """A server that runs."""
-
-    pid: int
-    port: int
-
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://{HOST}:{self.port}"
-
-
 def create_accounts(installation: Installation, home: Path, accounts: Iterable[Account]) -> None:
     """Create the database in ``home`` if it is not there (about 40 s), and the accounts that are missing."""
     home.mkdir(parents=True, exist_ok=True)
@@ -78,67 +59,6 @@ def create_accounts(installation: Installation, home: Path, accounts: Iterable[A
     _run(command, f"cannot set up Label Studio in {home}", input=secret, env=installation.environment(home))
 
 
-def launch_server(installation: Installation, home: Path, port: int, *, timeout: float = 120.0) -> Server:
-    """Start a server in the background and wait until it answers (3 to 5 s on an existing database).
-
-    Its data lie in ``home``, its log in ``server.log`` there. Where a port is busy, Label Studio itself would silently
-    take the next one; here it is a ``UserError``.
-    """
-    if (present := running_server(home)) is not None:
-        return present
-    require_free(port)
-    options = f"--no-browser --internal-host {HOST} --port {port} --enable-legacy-api-token"
-    command = [str(installation.venv / "bin" / "label-studio"), "start", *options.split()]
-    with (home / _LOG).open("ab") as log:
-        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": subprocess.STDOUT}
-        env = installation.environment(home)
-        process = subprocess.Popen(command, env=env, start_new_session=True, **streams)  # noqa: S603 (our own words)
-    server = Server(process.pid, port)
-    (home / _RECORD).write_text(json.dumps(server._asdict()), encoding="utf-8")
-    deadline = time.monotonic() + timeout
-    while not _answers(server.url):
-        if process.poll() is not None:
-            last_line = _last_line((home / _LOG).read_text(encoding="utf-8", errors="replace"))
-            raise UserError(f"Label Studio stopped while starting: {last_line} (see {home / _LOG})")
-        if time.monotonic() > deadline:
-            stop_server(home)
-            raise UserError(f"Label Studio did not answer within {timeout:.0f} s: see {home / _LOG}")
-        time.sleep(0.2)
-    return server
-
-
-def stop_server(home: Path) -> bool:
-    """Stop the server of ``home``; whether there was one."""
-    server = running_server(home)
-    (home / _RECORD).unlink(missing_ok=True)
-    if server is None:
-        return False
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(server.pid, signal.SIGTERM)
-        deadline = time.monotonic() + _STOP_SECONDS
-        while _is_label_studio(server.pid) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        if _is_label_studio(server.pid):
-            os.kill(server.pid, signal.SIGKILL)
-    return True
-
-
-def running_server(home: Path) -> Server | None:
-    """The server of ``home`` that runs, if one does."""
-    try:
-        server = Server(**json.loads((home / _RECORD).read_text(encoding="utf-8")))
-    except (FileNotFoundError, json.JSONDecodeError):
-        return None
-    return server if _is_label_studio(server.pid) else None
-
-
-def _answers(url: str) -> bool:
-    try:
-        return bool(httpx.get(f"{url}/health", timeout=2.0).json().get("status") == "UP")
-    except (httpx.HTTPError, ValueError, AttributeError):
-        return False
-
-
 def require_free(port: int) -> None:
     """Raise a ``UserError`` if something listens on that port of this machine."""
     try:
@@ -146,15 +66,6 @@ def require_free(port: int) -> None:
     except OSError:
         remedy = "stop what listens there, or choose another with --port"
         raise UserError(f"port {port} is in use: {remedy}") from None
-
-
-def _is_label_studio(pid: int) -> bool:
-    """Return whether that process is a Label Studio: process ids are used again, and no other may be stopped."""
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
-    command = ["ps", "-p", str(pid), "-o", "stat=,command="]  # where ps lies differs between systems
-    listing = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    return "label-studio" in listing.stdout and not listing.stdout.startswith("Z")
 
 
 def _last_line(text: str) -> str:
@@ -180,6 +91,11 @@ class Installation:
         _run([str(self.venv / "bin" / "python"), *pip, requirements], "cannot install Label Studio")
         (self.venv / _STAMP).write_text(_requirements_hash(), encoding="utf-8")
 
+    def command(self, port: int) -> list[str]:
+        """Return the command that runs a server on that port; on a busy one, it would silently take the next."""
+        options = f"--no-browser --internal-host {HOST} --port {port} --enable-legacy-api-token"
+        return [str(self.venv / "bin" / "label-studio"), "start", *options.split()]
+
     def environment(self, home: Path) -> Mapping[str, str]:
         """Environment variables for a server whose data lie in ``home``; settings of other servers are left out."""
         foreign = ("LABEL_STUDIO_", "DJANGO_", "PYTHON")
@@ -198,10 +114,9 @@ def _run(command: list[str], complaint: str, **more: Any) -> None:
         raise UserError(f"{complaint}: {_last_line(done.stderr or done.stdout)}")
 
 
-app = typer.Typer(help="Install, start and stop Label Studio for the experts' review.", no_args_is_help=True)
+app = typer.Typer(help="Install and start Label Studio for the experts' review.", no_args_is_help=True)
 
 _CREDENTIALS = "credentials.json"  # accounts with passwords and tokens, mode 0600
-_PREPARED = ".prepared"  # written when the database and its accounts are complete: that can be interrupted
 _ADMIN = "admin@localhost.localdomain"  # a name to log in with, no mailbox
 
 Venv = Annotated[Path, typer.Option(help="Virtual environment of Label Studio.")]
@@ -232,49 +147,39 @@ def install(venv: Venv = _VENV) -> None:
 
 @app.command()
 def start(venv: Venv = _VENV, home: Home = _HOME, port: Port = 8080) -> None:
-    """Start the server in the background; the first time, make the database and an administrator (40 s)."""
-    installation = _installed(venv)
-    if (present := running_server(home)) is not None:
-        typer.echo(f"Label Studio already runs at {present.url}")
-        return
-    accounts = _read(home)
-    if first := not accounts:
-        require_free(port)
+    """Run the server until Ctrl-C; the first time, make the database and an administrator (40 s)."""
+    installation, accounts = _installed(venv), _read(home)
+    require_free(port)
+    if not accounts:
         typer.echo("making the database: about 40 s")
         accounts = [Account(_ADMIN, admin=True)]
-        _write(home, accounts)
-    if not (home / _PREPARED).exists():
         create_accounts(installation, home, accounts)
-        (home / _PREPARED).touch()
-    server = launch_server(installation, home, port)
-    typer.echo(f"Label Studio runs at {server.url}; stop it with `{STOP}`")
-    if first:
+        _write(home, accounts)
         _print_login(accounts[0])
     typer.echo(f"accounts and API tokens: {home / _CREDENTIALS} (readable by you alone)")
     read = f"""python3 -c 'import json; print(json.load(open("{home / _CREDENTIALS}"))[0]["token"])'"""
     typer.echo(f"for the pipeline: export LABEL_STUDIO_API_KEY=$({read})")
-
-
-@app.command()
-def stop(home: Home = _HOME) -> None:
-    """Stop the server."""
-    typer.echo("stopped" if stop_server(home) else "Label Studio was not running")
+    typer.echo(f"Label Studio runs at http://{HOST}:{port} until Ctrl-C here; what it says: {home / _LOG}")
+    with (home / _LOG).open("ab") as log, contextlib.suppress(KeyboardInterrupt):
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": subprocess.STDOUT}
+        env = installation.environment(home)
+        subprocess.run(installation.command(port), env=env, check=False, **streams)  # noqa: S603 (our own words)
+        last_line = _last_line((home / _LOG).read_text(encoding="utf-8", errors="replace"))
+        raise UserError(f"Label Studio stopped: {last_line} (see {home / _LOG})")
 
 
 @app.command("add-expert")
 def add_expert(email: str, venv: Venv = _VENV, home: Home = _HOME) -> None:
     """Make an account for an expert and print its password once. Works while the server runs."""
     installation = _installed(venv)
-    if not _read(home):
+    if not (accounts := _read(home)):
         raise UserError(f"no Label Studio in {home} yet: start it first")
-    with FileLock(home / f"{_CREDENTIALS}.lock"):  # two experts may be added at once
-        accounts = _read(home)
-        if "@" not in email or any(account.email == email for account in accounts):
-            file = home / _CREDENTIALS
-            raise UserError(f"{email} is not an e-mail address, or has an account already (see {file})")
-        account = Account(email)
-        create_accounts(installation, home, [account])
-        _write(home, [*accounts, account])
+    if "@" not in email or any(account.email == email for account in accounts):
+        file = home / _CREDENTIALS
+        raise UserError(f"{email} is not an e-mail address, or has an account already (see {file})")
+    account = Account(email)
+    create_accounts(installation, home, [account])
+    _write(home, [*accounts, account])
     _print_login(account)
 
 

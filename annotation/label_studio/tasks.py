@@ -45,16 +45,11 @@ class ReviewTask:
     batch: str = "1"
     answers: tuple[Mapping[str, Any], ...] = ()  # earlier annotations, in the form of an import
 
-    def sent(
-        self, *, arm: str | None = None, batch: str | None = None, version: str | None = None, of: int | None = None
-    ) -> ReviewTask:
+    def sent(self, *, arm: str | None = None, batch: str | None = None, of: int | None = None) -> ReviewTask:
         """Return it as it is sent, with the arm and the batch of the first time; a blind one has nothing filled in."""
         arm, batch = arm or self.arm, batch or self.batch
         data = {**self.data, ARM: arm, BATCH: batch, BATCH_SIZE: str(of or "")}
-        prediction = None if arm == BLIND else self.prediction
-        if prediction is not None and version is not None:
-            prediction = {**prediction, "model_version": version}
-        return replace(self, data=data, arm=arm, batch=batch, prediction=prediction)
+        return replace(self, data=data, arm=arm, batch=batch, prediction=None if arm == BLIND else self.prediction)
 
     def payload(self) -> dict[str, Any]:
         """Return it in the form of an import."""

@@ -68,7 +68,7 @@ class BatchRun:
         known = self.store.get_many([self._index]).get(self._index, {})
         self._batches = {token: Batch(token, tuple(keys), name) for token, (keys, name) in known.items()}
         """By token; kept in the store so that no kill loses one."""
-        self._asked = dict(self.missing)  # open requests as they are sent: the second time with a hint
+        self._asked = dict(self.missing)  # requests that are open
         self._attempts: Counter[str] = Counter()
         self._useful = 0
         self._useless: list[tuple[str, object]] = []  # paid answers of no use: why, and what was said
@@ -190,19 +190,16 @@ class BatchRun:
             return fault_of_status(row.status, row.code, self.options)
         request, usage = self.missing[key], wire.billed_tokens(row.body)
         if not wire.has_message(row.body):
-            self.bills.unusable(key, usage, self._asked[key])
+            self.bills.unusable(key, usage, request)
             self._useless.append((_UNREADABLE.detail, row.body))
             return _UNREADABLE
         try:
             return wire.stored_value(row.body, usage, request) | {"batched": True}
         except wire.BadAnswerError as bad:
-            self.bills.unusable(key, usage, self._asked[key])
+            self.bills.unusable(key, usage, request)
             if bad.reason is not wire.Reason.REFUSED:
                 self._useless.append((bad.detail, row.body))
-            if bad.hint is None or self._asked[key] is not request:
-                return Fault(bad.reason, bad.detail, retry=False)
-            self._asked[key] = wire.with_hint(request, row.body, bad.hint)
-            return Fault(bad.reason, bad.detail, retry=True)
+            return Fault(bad.reason, bad.detail, retry=False)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -138,27 +138,22 @@ class _ClientRun:
             arrived.put_nowait(error)
 
     async def _ask(self, sdk: AsyncOpenAI, key: str, request: wire.ChatRequest) -> wire.Outcome:
-        """Ask, check, ask once more where the check gave a hint; store what is good."""
+        """Ask, check, store what is good."""
         if self.outages >= max(_DEAD_AFTER, 2 * self.options.concurrency):
             return wire.Failed(request, wire.Reason.NOT_ASKED, f"{self.options.base_url} does not answer")
-        asked = request
-        while True:
-            completion = await self._complete(sdk, key, asked)
-            if isinstance(completion, wire.Failed):
-                return replace(completion, request=request)
-            usage = wire.billed_tokens(completion)
-            try:
-                value = wire.stored_value(completion, usage, request)
-            except wire.BadAnswerError as bad:
-                self.bills.unusable(key, usage, asked)
-                self._count_unusable(bad, completion)
-                if bad.hint is None or asked is not request:
-                    return wire.Failed(request, bad.reason, bad.detail)
-                asked = wire.with_hint(request, completion, bad.hint)
-            else:
-                self.store.put(key, value)
-                self.unusable = 0
-                return wire.answer_of(request, value, self.options)
+        completion = await self._complete(sdk, key, request)
+        if isinstance(completion, wire.Failed):
+            return completion
+        usage = wire.billed_tokens(completion)
+        try:
+            value = wire.stored_value(completion, usage, request)
+        except wire.BadAnswerError as bad:
+            self.bills.unusable(key, usage, request)
+            self._count_unusable(bad, completion)
+            return wire.Failed(request, bad.reason, bad.detail)
+        self.store.put(key, value)
+        self.unusable = 0
+        return wire.answer_of(request, value, self.options)
 
     def _count_unusable(self, bad: wire.BadAnswerError | limits.Fault, completion: object) -> None:
         """Stop if no paid reply is usable. Refusals do not count: some subjects cause them."""

@@ -41,7 +41,6 @@ class BadAnswerError(Exception):
 
     reason: Reason
     detail: str  # one sentence for people
-    hint: str | None = None  # what to tell the model for one second try
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.detail}"
@@ -325,12 +324,6 @@ def other_models(asked: str | None, told: Iterable[str | None]) -> dict[str, int
     return dict(sorted(Counter(name for name in told if name and is_another_model(asked, name)).items()))
 
 
-def with_hint(request: ChatRequest, completion: Completion, hint: str) -> ChatRequest:
-    """The request again, with what the model said and what is wrong with it."""
-    answer = {"role": "assistant", "content": message_text(completion)}
-    return replace(request, messages=[*request.messages, answer, {"role": "user", "content": hint}])
-
-
 def share_outcome(outcome: Outcome, group: Sequence[ChatRequest]) -> list[Outcome]:
     """The outcome for every request of a group; all but the first share what the first paid for."""
     shared = replace(outcome, waste=Waste())
@@ -358,12 +351,11 @@ def answer_form(how: str, name: str, properties: Mapping[str, Any]) -> dict[str,
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return the JSON object of a reply; raise ``BadAnswerError``, whose hint asks for one, where there is none."""
+    """Return the JSON object of a reply; raise ``BadAnswerError`` where there is none."""
     try:
         content = json.loads(text[text.find("{") : text.rfind("}") + 1])
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        hint = "请重新回答：只输出一个完整的 JSON 对象。"
-        raise BadAnswerError(Reason.MALFORMED_JSON, "the answer is not a JSON object", hint)
+        raise BadAnswerError(Reason.MALFORMED_JSON, "the answer is not a JSON object")
     return content

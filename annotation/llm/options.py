@@ -1,29 +1,23 @@
 """Options of a language model: endpoint, model, sampling, prices and limits."""
 
 import os
-import re
-from functools import cache
 from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import trusted_certificates
 from build_dataset.schemas.params import Address, Params, VariableName, non_semantic, option
 
-_AZURE = re.compile(r"([^?]*?)(?:/chat/completions)?/?\?api-version=([\w.-]+)")
 OPENAI_URL = "https://api.openai.com/v1"  # alone gets the key without being asked to
 
 
-class Endpoint(Params):
-    """A model at an OpenAI-compatible endpoint. Keys are read from the environment and nowhere else."""
+class LlmOptions(Params):
+    """A model at an OpenAI-compatible endpoint: address, sampling, prices and limits.
+
+    Keys are read from the environment and nowhere else.
+    """
 
     base_url: Address = option(OPENAI_URL, "Address of the API, up to and with /v1: OpenAI, Azure, vLLM, llama.cpp …")
-    api_version: str | None = option(
-        None,
-        "Version of Azure's classic API, e.g. 2024-10-21: base_url ends in /openai/deployments/NAME. It may"
-        " stand behind base_url as ?api-version=….",
-    )
     model: str | None = option(None, "The model's name at that endpoint.")
     api_key_env: VariableName = non_semantic(
         "OPENAI_API_KEY",
@@ -31,36 +25,6 @@ class Endpoint(Params):
         "when this is set.",
     )
     timeout: float = non_semantic(120.0, "Seconds to wait for an answer.", gt=0)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _split_version(cls, values: Any) -> Any:
-        """Azure shows addresses with ``?api-version=…`` behind them, and the whole path of a request."""
-        address = values.get("base_url") if isinstance(values, dict) else None
-        if isinstance(address, str) and (azure := _AZURE.fullmatch(address)):
-            return {**values, "base_url": azure[1], "api_version": values.get("api_version") or azure[2]}
-        return values
-
-    def api_key(self) -> str | None:
-        """The key from the environment; None where there is none, or none is meant for this endpoint."""
-        return os.environ.get(self.api_key_env, "").strip() or None if self._takes_key() else None
-
-    def missing(self) -> str | None:
-        """Return what a request would lack, in one line; None when everything is there."""
-        if not self.model:
-            return "no model is named: set model in its section of dataset.toml"
-        if self._takes_key() and not self.api_key():
-            return f"the environment variable {self.api_key_env} holds no key for {self.base_url}"
-        return None
-
-    def _takes_key(self) -> bool:
-        # A server of anybody else must not get the key that was set for OpenAI's.
-        return self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
-
-
-class LlmOptions(Endpoint):
-    """A language model: sampling, prices and limits."""
-
     temperature: float = option(0.0, "Sampling temperature.", ge=0, le=2)
     send_temperature: bool = option(True, "False leaves it out, for models that refuse it.")
     max_tokens: int = option(1024, "Most tokens of an answer.", ge=1)
@@ -88,6 +52,22 @@ class LlmOptions(Endpoint):
             raise ValueError("max_cost needs price_in and price_out (per million tokens)")
         return self
 
+    def api_key(self) -> str | None:
+        """The key from the environment; None where there is none, or none is meant for this endpoint."""
+        return os.environ.get(self.api_key_env, "").strip() or None if self._takes_key() else None
+
+    def missing(self) -> str | None:
+        """Return what a request would lack, in one line; None when everything is there."""
+        if not self.model:
+            return "no model is named: set model in its section of dataset.toml"
+        if self._takes_key() and not self.api_key():
+            return f"the environment variable {self.api_key_env} holds no key for {self.base_url}"
+        return None
+
+    def _takes_key(self) -> bool:
+        # A server of anybody else must not get the key that was set for OpenAI's.
+        return self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
+
     def cost(self, prompt_tokens: int | None, completion_tokens: int | None, *, batched: bool = False) -> float | None:
         """Price of so many tokens in ``currency``; None where prices or counts are unknown."""
         if self.price_in is None or self.price_out is None:
@@ -97,55 +77,27 @@ class LlmOptions(Endpoint):
         share = self.batch_share if batched else 1.0
         return share * (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6
 
-    def with_list_prices(self) -> tuple[Self, str | None]:
-        """Return options with prices for an estimate, and the origin of list prices; configured prices win."""
-        if self.price_in is not None or self.price_out is not None:
-            return self, None
-        for prices in price_lists():
-            if self.model in prices["models"] and self.base_url.startswith(prices["address"]):
-                price_in, price_out = prices["models"][self.model]
-                changed = {"price_in": price_in, "price_out": price_out, "currency": "USD"}
-                changed["batch_share"] = prices.get("batch_share", self.batch_share)
-                rates = f"{price_in:.2f} USD in, {price_out:.2f} out per million tokens"
-                origin = f"{rates}, list prices of {prices['date']} ({prices['source']})"
-                return self.model_copy(update=changed), origin
-        return self, None
-
     def told(self, asked: str, tokens_in: int, tokens_out: int, digits: int = 2, *, batched: bool = False) -> str:
         """Return an estimate: ``10 pages to send, about 38,080 tokens in and 30,000 out: 3.91 USD``."""
-        priced, listed = self.with_list_prices()
-        cost = priced.cost(tokens_in, tokens_out, batched=batched)
-        price = "cost unknown (set price_in and price_out)"
-        if cost is not None:
-            price = f"{cost:.{digits}f} {priced.currency}{f' by {listed}' if listed else ''}"
+        cost = self.cost(tokens_in, tokens_out, batched=batched)
+        price = "cost unknown (set price_in and price_out)" if cost is None else f"{cost:.{digits}f} {self.currency}"
         return f"{asked}, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
 
 
-@cache
-def price_lists() -> list[dict[str, Any]]:
-    """Return the list prices of vendors, the latest first."""
-    content = shipped_toml("build_dataset.annotation", "prices.toml")
-    return sorted(content["lists"], key=lambda prices: str(prices["date"]), reverse=True)
-
-
-def openai_client(options: Endpoint, kind: str = "") -> Any:
+def openai_client(options: LlmOptions, kind: str = "") -> Any:
     """Return a client of the openai SDK without retries of its own: a request that is sent twice is paid twice.
 
-    Azure's classic API has clients of its own, with the key in another header. ``kind`` is ``""`` or ``"Async"``, as
-    the SDK's names begin.
+    ``kind`` is ``""`` or ``"Async"``, as the SDK's names begin.
     """
     import openai
 
     with trusted_certificates():
         # No redirects: the key is for this address alone.
         http = getattr(openai, f"Default{kind}HttpxClient")(follow_redirects=False)
-    azure = {"api_version": options.api_version} if options.api_version is not None else {}
-    client = getattr(openai, f"{kind}{'Azure' * bool(azure)}OpenAI")
-    return client(
+    return getattr(openai, f"{kind}OpenAI")(
         max_retries=0,
         http_client=http,
         base_url=options.base_url,
         timeout=options.timeout,
         api_key=options.api_key() or "none",
-        **azure,
     )

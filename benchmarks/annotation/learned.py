@@ -1,19 +1,15 @@
 """The offline annotators on experts' labels: accuracy by number of reviewed questions, beside the commonest label.
 
-``python -m benchmarks.annotation.learned LABELLED.jsonl [--draws 8] [--counts 100,300] [--embeddings URL --model NAME
---vectors FILE]``: a file of labelled questions, CMExam's columns or ours; an endpoint for embeddings, whose vectors
-FILE keeps for the next time. Each draw learns from some and is tested on all others. The first of a file may be of one
-exam (CMExam's are dentistry): what was learned from them is tested on the others, too.
+``python -m benchmarks.annotation.learned LABELLED.jsonl [--draws 8] [--counts 100,300]``: a file of labelled
+questions, CMExam's columns or ours. Each draw learns from some and is tested on all others. The first of a file may be
+of one exam (CMExam's are dentistry): what was learned from them is tested on the others, too.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections import Counter
-from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +17,8 @@ from sklearn.metrics import f1_score
 
 from build_dataset.annotation.adjudication import Reviewed
 from build_dataset.annotation.annotator import Annotator
-from build_dataset.annotation.learned_annotator import Embed, LearnedAnnotator
+from build_dataset.annotation.learned_annotator import LearnedAnnotator
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions, shares_of
-from build_dataset.annotation.llm.embeddings import embed
-from build_dataset.annotation.llm.options import Endpoint
 from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.pipeline.stats.intervals import wilson
 
@@ -68,34 +62,16 @@ def show(name: str, values: list, seconds: float | None = None) -> None:
     print(f"{name:34}" + "".join(f"{value:8.3f}" for value in values) + took)
 
 
-class FileStore(dict[str, str]):
-    """Vectors in a file of JSON lines."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("a+", encoding="utf-8")
-        self._file.seek(0)
-        super().__init__(json.loads(line) for line in self._file)
-
-    def get_many(self, keys: Iterable[str]) -> dict[str, str]:
-        """Return those that are there."""
-        return {key: self[key] for key in keys if key in self}
-
-    def put(self, key: str, value: str) -> None:
-        """Keep one."""
-        self[key] = value
-        self._file.write(json.dumps([key, value]) + "\n")
-
-
-def learned(items: list[Reviewed], count: int, draws: int, vectors: Embed | None = None) -> None:
+def learned(items: list[Reviewed], count: int, draws: int) -> None:
     """Learn from ``count`` questions drawn at random, label all others."""
     results, seconds = [], []
     for draw in range(draws):
         shuffled = [items[place] for place in np.random.default_rng(draw).permutation(len(items))]
         clock = time.process_time()
-        results.append(accuracies(LearnedAnnotator(shuffled[:count], vectors), shuffled[count:]))
+        results.append(accuracies(LearnedAnnotator(shuffled[:count]), shuffled[count:]))
         seconds.append(time.process_time() - clock)
     accuracy, error, macro = (np.array([result[part] for result in results]) for part in range(3))
-    name = f"{'learned' if vectors is None else 'embeddings'} from {count}"
+    name = f"learned from {count}"
     show(f"{name}, mean", list(accuracy.mean(axis=0)), float(np.mean(seconds)))
     show(f"{name}, macro F1", list(macro.mean(axis=0)))
     show(f"{name}, worst draw", list(accuracy.min(axis=0)))
@@ -107,9 +83,6 @@ def main() -> None:
     parser.add_argument("labelled", type=Path)
     parser.add_argument("--draws", type=int, default=8)
     parser.add_argument("--counts", default="50,100,200,300,700")
-    parser.add_argument("--embeddings", metavar="URL")
-    parser.add_argument("--model")
-    parser.add_argument("--vectors", type=Path, default=Path("vectors.jsonl"))
     given = parser.parse_args()
     items = read_labelled(given.labelled)
     print(f"{'':34}" + "".join(f"{name[:7]:>8}" for name in scored_dimensions()))
@@ -125,15 +98,9 @@ def main() -> None:
     show("lexicon, high end of 95 %", [high for _, high in intervals])
     bare = [Reviewed(item.question.model_copy(update=BARE), item.labels) for item in items]
     show("stems alone, were all labelled", of_all(bare))
-    vectors: Embed | None = None
-    if given.embeddings:
-        endpoint = Endpoint(base_url=given.embeddings, model=given.model, timeout=600)
-        vectors = partial(embed, endpoint=endpoint, store=FileStore(given.vectors), option="--embeddings")
     for count in map(int, given.counts.split(",")):
         if count < len(items):
             learned(items, count, given.draws)
-            if vectors is not None:
-                learned(items, count, given.draws, vectors)
     if len(items) > FIRST:
         show(f"learned from the first {FIRST}", accuracies(LearnedAnnotator(items[:FIRST]), items[FIRST:])[0])
         print("stems alone:")

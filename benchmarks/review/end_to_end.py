@@ -22,13 +22,7 @@ from typing import TypeVar
 import polars as pl
 
 from benchmarks.review.incremental import KEY, context_in, made
-from build_dataset.annotation.label_studio.server import (
-    Account,
-    Installation,
-    create_accounts,
-    launch_server,
-    stop_server,
-)
+from build_dataset.annotation.label_studio.server import Account, Installation, create_accounts
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import exchange, stage
@@ -37,7 +31,17 @@ from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.taxonomy import dimensions
 from tests.services.browser import CHROMIUM, browser
 from tests.services.label_studio_browser import Desk
-from tests.services.label_studio_server import ACCOUNTS, ADMIN, LI, WANG, ZHANG, LabelStudioServer, free_port
+from tests.services.label_studio_server import (
+    ACCOUNTS,
+    ADMIN,
+    LI,
+    WANG,
+    ZHANG,
+    LabelStudioServer,
+    free_port,
+    launch_server,
+    stop_server,
+)
 from tests.services.reviewing import answer, tasks
 
 CHANGES = {ZHANG: 0.04, LI: 0.06}

@@ -23,14 +23,7 @@ import httpx
 import polars as pl
 from rich.console import Console
 
-from build_dataset.annotation.label_studio.server import (
-    Account,
-    Installation,
-    Server,
-    create_accounts,
-    launch_server,
-    stop_server,
-)
+from build_dataset.annotation.label_studio.server import Account, Installation, create_accounts
 from build_dataset.annotation.label_studio.tasks import choice
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.catalogue import stage
@@ -43,7 +36,7 @@ from build_dataset.schemas.annotations import Annotation, Correction
 from build_dataset.schemas.identity import content_hash
 from build_dataset.schemas.questions import Option, Question, QuestionType
 from build_dataset.schemas.taxonomy import dimensions
-from tests.services.label_studio_server import free_port
+from tests.services.label_studio_server import Server, free_port, launch_server, stop_server
 from tests.services.remote import Postgres, RemoteInstallation, postgres, settings_of_guide
 
 ADMIN = Account("admin@example.org", "admin-password", "a" * 40, admin=True)

@@ -21,7 +21,6 @@ from build_dataset.annotation.llm.messages import (
     Usage,
     Waste,
     answer_form,
-    answer_of,
     final_part,
     json_object,
     other_models,
@@ -41,8 +40,8 @@ _SPLIT = {Reason.REFUSED, Reason.TRUNCATED, Reason.EMPTY, Reason.MALFORMED_JSON,
 """Failures that one question of a request may cause: the others are asked without it."""
 _CROP_BYTES = 150_000  # of a cut-out
 _PICTURES = 50  # requests with pictures that are drawn before they are asked: pictures take memory
-_PLAN = "requests"
-"""Key in the store of requests under way, with which a killed run or a batch goes on, and the cost of split ones."""
+_PLAN = "groups"  # key in the store of the requests under way, with which a killed run or a batch goes on
+_SPLIT_COST = "split:"  # begins keys in the store: the cost of a request that was split, by its first question's key
 _ANSWER_TOKENS, _PICTURE_TOKENS = 40, 1_500  # of a question, for the estimate
 Group = tuple[str, ...]  # keys of questions that are asked about in one request
 Questions = Mapping[str, Question]  # by their keys
@@ -57,26 +56,24 @@ class Proofreader:
     context: Context
     readings: dict[str, Reading] = field(default_factory=dict)  # by the question's key
     failed: dict[str, Failed] = field(default_factory=dict)  # by the question's key
-    _carried: dict[str, Waste] = field(default_factory=dict)
-    """Cost of requests that were split, by the key of their first question; part of its reading when there is one."""
-    _names: dict[str, Group] = field(default_factory=dict)  # The groups that were asked about, by their requests' keys
+    splits: dict[str, Waste] = field(default_factory=dict)  # by the first question's key
 
     def read(self, questions: Sequence[Question]) -> None:
         """Ask about every question that is not read yet; copies of one text are asked once."""
         asked, pending = self._pending(questions)
-        self._recall(asked)
-        pending = [key for key in pending if key not in self.readings]
         groups = self._planned(asked, pending)
-        self._remember(groups)
+        self.context.store.put(_PLAN, groups)
         with self.context.progress(len(pending), "questions") as advance:
             self._ask_all(groups, asked, advance)
             spoilt = {key for key, failed in self.failed.items() if failed.reason in _SPLIT}
             split = [group for group in groups if len(group) > 1 and group[0] in spoilt]
             if split:
-                self._carried |= {group[0]: self.failed[group[0]].waste for group in split}
+                for group in split:
+                    self.splits[group[0]] = self.failed[group[0]].waste
+                    self.context.store.put(_SPLIT_COST + group[0], astuple(self.splits[group[0]]))
                 alone = [(key,) for group in split for key in group]
                 self.failed = {key: failed for key, failed in self.failed.items() if (key,) not in alone}
-                self._remember([*(group for group in groups if group not in split), *alone])
+                self.context.store.put(_PLAN, [*(group for group in groups if group not in split), *alone])
                 self._ask_all(alone, asked, advance)
 
     def estimate(self, questions: Sequence[Question]) -> str:
@@ -104,8 +101,7 @@ class Proofreader:
         options, values = self.params, self.readings.values()
         costs = [stored_cost(value, options) for value in values]
         wastes = [Waste(*value["waste"]) for value in values] + [failed.waste for failed in self.failed.values()]
-        wastes += [waste for key, waste in self._carried.items() if key not in self.readings]
-        waste = sum(wastes, Waste())
+        waste = sum([*wastes, *self.splits.values()], Waste())
         unusable, unseen = waste_cost(waste, options)
         wasted = {"unusable_calls": waste.calls, "unusable_cost": round(unusable, 6)}
         wasted |= {"unseen_calls": waste.unseen, "unseen_cost_at_most": round(unseen, 6)}
@@ -128,36 +124,20 @@ class Proofreader:
         for question in questions:
             asked.setdefault(self.key(question), question)
         self.readings = self.context.store.get_many(asked)
+        costs = self.context.store.get_many(_SPLIT_COST + key for key in asked)
+        self.splits = {key.removeprefix(_SPLIT_COST): Waste(*cost) for key, cost in costs.items()}
         return asked, [key for key in asked if key not in self.readings]
 
     def _planned(self, asked: Questions, pending: Sequence[str]) -> list[Group]:
         """Return the keys of each request: those under way as they were asked, then the rest in order."""
-        known = self.context.store.get_many([_PLAN]).get(_PLAN, {"groups": [], "carried": {}})
-        self._carried = {key: Waste(*waste) for key, waste in known["carried"].items() if key in asked}
-        groups = map(tuple, known["groups"])
+        groups = map(tuple, self.context.store.get_many([_PLAN]).get(_PLAN, ()))
         going = [group for group in groups if asked.keys() >= {*group} and not {*pending}.isdisjoint(group)]
         taken = {key for group in going for key in group}
         rest = [key for key in pending if key not in taken]
         size = self.params.together
         return [*going, *(tuple(rest[at : at + size]) for at in range(0, len(rest), size))]
 
-    def _remember(self, groups: Sequence[Sequence[str]]) -> None:
-        carried = {key: astuple(waste) for key, waste in self._carried.items()}
-        plan = {"groups": [list(group) for group in groups], "carried": carried, "names": self._names}
-        self.context.store.put(_PLAN, plan)
-
-    def _recall(self, asked: Questions) -> None:
-        """Read replies that were paid for and not read, though a question of their request has left since."""
-        names = self.context.store.get_many([_PLAN]).get(_PLAN, {}).get("names", {})
-        left = {name: tuple(group) for name, group in names.items() if not asked.keys() >= {*group}}
-        for name, paid in self.context.store.get_many(left).items():
-            if any(key in asked and key not in self.readings for key in left[name]):
-                answer = answer_of(ChatRequest("", []), paid, self.params)
-                self._keep(left[name], answer, bool(paid.get("batched")), asked)
-
-    def _ask_all(
-        self, groups: Sequence[Group], asked: Mapping[str, Question], advance: Callable[[int], object]
-    ) -> None:
+    def _ask_all(self, groups: Sequence[Group], asked: Questions, advance: Callable[[int], object]) -> None:
         """Ask about groups; those with pictures a few at a time, but a batch at once."""
         size = _PICTURES if self.params.image and not self.params.batch else len(groups)
         for at in range(0, len(groups), max(size, 1)):
@@ -169,30 +149,24 @@ class Proofreader:
         pictures = crops(filter(self._has_picture, shown), self.context, _CROP_BYTES) if self.params.image else {}
         requests = [self._request([asked[key] for key in group], pictures, str(n)) for n, group in enumerate(groups)]
         client, store = LlmClient(self._options(), batch=self.params.batch), self.context.store
-        keys = [request.key(self.params) for request in requests]
-        self._names = dict(zip(keys, groups, strict=True))
-        store.put(_PLAN, store.get_many([_PLAN])[_PLAN] | {"names": self._names})
         for outcome in client.complete_many(requests, store):
             group = groups[int(outcome.request.id)]
             if isinstance(outcome, Failed):
                 self.failed |= dict.fromkeys(group, replace(outcome, waste=Waste())) | {group[0]: outcome}
                 continue
             name = outcome.request.key(self.params)
-            self._keep(group, outcome, bool(store.get_many([name])[name].get("batched")), asked)
+            self._keep(group, outcome, bool(store.get_many([name])[name].get("batched")))
             advance(len(group))
 
-    def _keep(self, group: Group, answer: Answer, batched: bool, asked: Questions) -> None:
-        """Store the readings of a reply; the first question that is asked about bears its cost."""
-        waste = self._carried.get(group[0], Waste()) + answer.waste
-        first = next(key for key in group if key in asked)
+    def _keep(self, group: Group, answer: Answer, batched: bool) -> None:
+        """Store the readings of a reply; the first question bears its cost."""
         for key, doubts in zip(group, read_reply(answer.text, len(group)), strict=True):
-            usage, model = (answer.usage, answer.model) if key == first else (Usage(), None)
-            value = {"doubts": doubts, **usage._asdict(), "batched": batched, "model": model}
-            value["waste"] = astuple(waste if key == first else Waste())
+            cost = (answer.usage, answer.waste, answer.model) if key == group[0] else (Usage(), Waste(), None)
+            usage, waste, model = cost
+            value = {"doubts": doubts, **usage._asdict(), "batched": batched, "model": model, "waste": astuple(waste)}
             self.context.store.put(key, value)
-            if key in asked:
-                self.readings[key] = value
-                self.failed.pop(key, None)
+            self.readings[key] = value
+            self.failed.pop(key, None)
 
     def _options(self) -> ProofreadParams:
         """Return the options with what is left of ``max_cost``: readings of earlier requests count."""
@@ -238,8 +212,7 @@ def read_reply(text: str, count: int) -> list[list[dict[str, str]]]:
         if isinstance(doubts, list) and all(isinstance(doubt, dict) for doubt in doubts):
             known.setdefault(row.get("no"), [{part: str(doubt.get(part) or "") for part in _PARTS} for doubt in doubts])
     if missing := [number for number in range(1, count + 1) if number not in known]:
-        hint = f"请重新回答：缺少第 {'、'.join(map(str, missing))} 题的结果。每题一项，no 为编号。"
-        raise BadAnswerError(Reason.MALFORMED_JSON, f"the answer lacks {len(missing)} of {count} questions", hint)
+        raise BadAnswerError(Reason.MALFORMED_JSON, f"the answer lacks {len(missing)} of {count} questions")
     return [known[number] for number in range(1, count + 1)]
 
 

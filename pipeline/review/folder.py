@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import unquote
 
 import polars as pl
-import polars.selectors as cs
 
 from build_dataset.annotation.adjudication import ADJUDICATION, decided_corrections
 from build_dataset.annotation.label_studio.projects import KINDS, REVIEW, Kind, Owner, of_expert
@@ -39,7 +38,6 @@ CONTROL = "control.parquet"  # answers to gold questions
 _STATE = "state.json"  # written last: without it a pull counts as interrupted
 _TOKEN = "token"  # noqa: S105 - the name of a file
 _IMPORTED = "imported.txt"  # SHA-256 of workbooks of which every decision was taken in, one a line
-_SNAPSHOTS = 30  # number of recent pulls that are all kept; of earlier ones the last of each day is kept
 SHEETS = replace(REVIEW, name="sheets")  # folder of reviews in workbooks, kept like those of a project
 _TABLES: dict[str, type[Record]] = {
     "reviews": ExpertReview,
@@ -65,12 +63,11 @@ def read_pulled(build: Path, kind: Kind) -> Pulled:
     folder = build / FOLDER / kind.key
     try:
         state: Mapping[str, Any] = json.loads((folder / _STATE).read_text(encoding="utf-8"))
-        tables = {name: _read(folder / f"{name}.parquet", record) for name, record in _TABLES.items()}
-        people = {account: name.lower() for account, name in state.get("people", {}).items()}
-        return Pulled(**tables, project=state["project"], since=state["since"], people=people)
+        tables: dict[str, Any] = {name: _read(folder / f"{name}.parquet", record) for name, record in _TABLES.items()}
+        return Pulled(**tables, **state)
     except FileNotFoundError:
         return Pulled()
-    except (ValueError, KeyError, AttributeError, pl.exceptions.PolarsError) as error:
+    except (ValueError, TypeError, pl.exceptions.PolarsError) as error:
         raise UserError(
             f"{folder} cannot be read ({type(error).__name__}): put the latest folder of"
             f" {build / FOLDER / HISTORY / kind.key} in its place and run `build-dataset review pull`"
@@ -89,7 +86,7 @@ def write_pulled(build: Path, kind: Kind, pulled: Pulled) -> None:
 
 
 def _keep(folder: Path, history: Path) -> None:
-    """Keep a snapshot unless nothing changed: of the last days one a day, of the last pulls each."""
+    """Keep a snapshot unless nothing changed."""
     names = [f"{name}.parquet" for name in _TABLES]
     digest = sha256(*(file_sha256(folder / name) for name in names))[:12]
     there = sorted(history.glob("*Z-*"))
@@ -99,10 +96,6 @@ def _keep(folder: Path, history: Path) -> None:
     snapshot.mkdir(parents=True)
     for name in (*names, _STATE):
         shutil.copyfile(folder / name, snapshot / name)
-    latest_of_day = {each.name[:8]: each for each in there}
-    for each in there[:-_SNAPSHOTS]:
-        if each not in latest_of_day.values():
-            shutil.rmtree(each)
 
 
 def imported(build: Path) -> list[str]:
@@ -216,15 +209,10 @@ def read_control(build: Path) -> pl.DataFrame:
 
 
 def _read(path: Path, record: type[Record]) -> pl.DataFrame:
-    frame = pl.read_parquet(path, glob=False)
-    schema = record.polars_schema()
-    fields = record.model_fields.items()
-    optional = [name for name, each in fields if not each.is_required() and each.default is None]
-    new = {name: pl.lit(None, schema[name]) for name in optional if name not in frame.columns}
-    frame = frame.with_columns(**new)
-    # Builds of earlier versions kept capitals.
-    people = cs.by_name("reviewer", "by", require_all=False).str.to_lowercase()
-    frame = frame.select(name for name in schema if name in frame.columns).with_columns(people)
+    frame, schema = pl.read_parquet(path, glob=False), record.polars_schema()
+    optional = [name for name, each in record.model_fields.items() if not each.is_required() and each.default is None]
+    new = {name: pl.lit(None, schema[name]) for name in optional if name not in frame.columns}  # by a later version
+    frame = frame.with_columns(**new).select(name for name in schema if name in {*frame.columns, *new})
     if frame.schema != schema:
         raise ValueError(f"{path} has other columns")
     return frame

@@ -217,16 +217,16 @@ def fits_cells(task: ReviewTask) -> bool:
 
 
 def _out(build: Path) -> pl.DataFrame:
-    """Return what is out, or was: earlier versions did not keep what was shown."""
-    empty = pl.DataFrame(schema=dict.fromkeys(("question_id", "reviewer", "shown", "proposed"), pl.String))
+    """Return what is out, or was."""
     path = build / folder.FOLDER / _OUT
-    return pl.concat([empty, read_table(path)], how="diagonal") if path.exists() else empty
+    columns = dict.fromkeys(("question_id", "reviewer", "shown", "proposed"), pl.String)
+    return read_table(path) if path.exists() else pl.DataFrame(schema=columns)
 
 
 def _sent_to(out: pl.DataFrame) -> Mapping[str, Known]:
     """Return, by expert, the data and the proposal of each question as it was last sent."""
     by_expert: dict[str, dict[str, Any]] = {}
-    for question_id, expert, *sent in out.drop_nulls().iter_rows():
+    for question_id, expert, *sent in out.iter_rows():
         by_expert.setdefault(expert, {})[question_id] = tuple(map(json.loads, sent))
     return by_expert
 

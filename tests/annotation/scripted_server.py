@@ -60,8 +60,6 @@ class ScriptedServer(LocalServer):
         self.answered: Counter[str] = Counter()
         self.times: list[float] = []
         self.authorization: set[str] = set()
-        self.api_keys: set[str] = set()
-        self.paths: set[str] = set()
         self.most_at_once = 0
         self._at_once = 0
         self._lock = threading.Lock()
@@ -76,8 +74,6 @@ class ScriptedServer(LocalServer):
             self.asked[question] += 1
             self.times.append(time.monotonic())
             self.authorization.add(handler.headers.get("authorization", ""))
-            self.api_keys.add(handler.headers.get("api-key", ""))
-            self.paths.add(handler.path)
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
         reply = self.script(question, earlier, body)

@@ -12,21 +12,14 @@ from build_dataset.annotation.learned_annotator import (
     TextFeatures,
     fold_rows,
     folds_of,
-    meaning_of,
     nearest_similarity,
     text_of,
 )
 from build_dataset.annotation.lexicon_annotator import scored_dimensions, shares_of
-from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
-from build_dataset.pipeline.annotate import choose, problems
 from build_dataset.pipeline.inspect.bank import read_labelled
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
-from tests.annotation.embeddings_server import Endpoint
-from tests.annotation.embeddings_server import endpoint as endpoint
 from tests.annotation.test_lexicon_annotator import question
-from tests.conftest import MemoryStore
 
 STEMS = {
     "呼吸系统疾病": "支气管哮喘患者咳嗽{}，应选用",
@@ -146,32 +139,6 @@ def test_questions_of_one_case_are_never_in_two_folds():
     assert np.bincount(folds).min() > 60
 
 
-def test_auto_learns_once_enough_is_reviewed_and_an_llm_goes_first():
-    params = AnnotateParams(learn_from=30)
-    assert choose(params, MemoryStore(), reviewed(30)).identity.name == "learned"
-    assert choose(params, MemoryStore(), reviewed(29)).identity.name == "lexicon"
-    llm = AnnotateParams(llm=AnnotateLlmOptions(model="m", base_url="http://127.0.0.1:1/v1"))
-    assert choose(llm, MemoryStore(), reviewed(500)).identity.name == "llm:m"
-
-
-def test_learning_from_too_little_is_told():
-    with pytest.raises(UserError, match="3 questions are reviewed, learned needs 20"):
-        choose(AnnotateParams(annotator="learned"), MemoryStore(), reviewed(3))
-
-
-def test_reviews_make_only_those_annotators_stale_that_learn_from_them(tmp_path):
-    llm = {"model": "m", "base_url": "http://127.0.0.1:1/v1"}
-    assert AnnotateParams(annotator="lexicon").ignores() == {"reviews/pulled", "reviews/asked"}
-    assert AnnotateParams(llm=AnnotateLlmOptions(**llm)).ignores() == {"reviews/pulled", "reviews/asked"}
-    assert not AnnotateParams(llm=AnnotateLlmOptions(**llm, shots=3)).ignores()
-    assert not AnnotateParams().ignores()
-    file = tmp_path / "x.csv"
-    file.write_text("a")
-    before = AnnotateParams(reviewed=file).semantic()
-    file.write_text("b")
-    assert AnnotateParams(reviewed=file).semantic() != before
-
-
 @pytest.fixture(scope="module")
 def labelled(shared_data):
     items = read_labelled(shared_data / "cmexam" / "annotated_dev.jsonl")
@@ -210,39 +177,6 @@ def test_labels_of_one_exam_do_not_spoil_those_of_others(shared_data):
         assert right[0] > right[1] - 0.1, f"{name}: {right}"
 
 
-def test_an_embedding_model_tells_labels_of_words_that_no_reviewed_question_has():
-    names = ["呼吸系统疾病", "消化系统疾病", "不符合"]
-    words = ["".join(chr(0x3500 + 7 * place + step) for step in range(6)) for place in range(90)]
-    # A narrow cone, as real models have it.
-    near = {word: np.eye(3)[place % 3] + 5 for place, word in enumerate(words)}
-    questions = [question(f"患者{word}").model_copy(update={"content_hash": word}) for word in words]
-    items = [
-        Reviewed(one, {"disease_group": dimensions()["disease_group"].find(names[place % 3])})
-        for place, one in enumerate(questions[:80])
-    ]
-    annotator = LearnedAnnotator(items, lambda texts: np.array([near[text[2:]] for text in texts]), "embeddings:m")
-    found = [item.verdicts["disease_group"].label.zh for item in annotator.annotate(questions[80:], lambda _: None)]
-    assert found == [names[place % 3] for place in range(80, 90)]
-    assert annotator.identity.name == "embeddings:m"
-
-
-def test_embeddings_come_from_the_configured_endpoint_and_each_text_is_asked_for_once(endpoint):
-    params = AnnotateParams(annotator="embeddings", embeddings={"base_url": endpoint, "model": "m"})
-    store = MemoryStore()
-    for _ in range(2):
-        annotator = choose(params, store, reviewed(60))
-        (found,) = annotator.annotate([question("胃炎患者应选用")], lambda _: None)
-    assert found.verdicts["disease_group"].label.zh == "消化系统疾病"
-    assert annotator.identity.name == "embeddings:m"
-    assert len(Endpoint.asked) == len(set(Endpoint.asked)) == 61
-    assert params.semantic() != AnnotateParams(annotator="embeddings").semantic()
-
-
-def test_embeddings_without_a_model_are_an_error_before_anything_is_asked(context):
-    (found,) = problems(AnnotateParams(annotator="embeddings"), context.dataset)
-    assert "no model is named" in found
-
-
 def test_likeness_is_the_mean_cosine_with_the_nearest_three():
     learned = np.array([[1.0, 0], [0.6, 0.8], [0.0, 1], [-1.0, 0]])
     asked = np.array([[1.0, 0], [0.0, 1]])
@@ -262,13 +196,11 @@ def test_folds_are_five_drawn_by_a_hash_and_empty_ones_are_left_out():
     assert list(fold_rows(np.array([2, 2]))) == []
 
 
-def test_a_text_is_all_that_a_question_says_and_its_meaning_the_beginning():
+def test_a_text_is_all_that_a_question_says():
     asked = question(
         "题干Ａ", "甲 乙", "A", exam_type="考试", exam_subject="内科", shared_stem="病例", explanation="解" * 101
     )
     assert text_of(asked) == "考试 内科 病例 题干a 甲 乙 " + "解" * 101
-    assert meaning_of(asked) == "病例\n题干Ａ\n甲\n乙\n" + "解" * 100
-    assert meaning_of(question("题干")) == "题干"
 
 
 def test_landmarks_are_every_so_many_th_question_and_span_all_below_their_number(monkeypatch):

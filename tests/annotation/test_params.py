@@ -29,7 +29,6 @@ LLM = AnnotateLlmOptions(model="m", base_url="http://127.0.0.1:1/v1")
         (AnnotateParams(annotator="lexicon", llm=LLM), 500, "lexicon", False),
         (AnnotateParams(annotator="learned", llm=LLM), 0, "learned", True),
         (AnnotateParams(annotator="llm"), 500, "llm", False),
-        (AnnotateParams(annotator="embeddings"), 0, "embeddings", True),
     ],
 )
 def test_the_annotator_follows_from_what_is_configured_and_reviewed(params, reviewed, chosen, learns):
@@ -49,8 +48,6 @@ def test_only_options_of_the_annotator_that_is_asked_count(tmp_path):
     assert AnnotateParams(annotator="lexicon", reviewed=path, learn_from=50).semantic() == {"annotator": "lexicon"}
     assert AnnotateParams(annotator="learned").semantic() == {"annotator": "learned"}
     assert AnnotateParams(llm=LLM).semantic() == {"annotator": "llm", "llm": LLM.semantic()}
-    embeddings = AnnotateParams(annotator="embeddings").semantic()
-    assert embeddings == {"annotator": "embeddings", "embeddings": AnnotateParams().embeddings.semantic()}
 
 
 TWO = {"reviewers": ["a", "b"]}

@@ -275,21 +275,12 @@ def test_replies_that_name_another_model_are_recorded_and_told(server, context):
     assert again.facts == found.facts, "the same from the store"
 
 
-@pytest.mark.parametrize("annotator", ["learned", "embeddings"])
-@pytest.mark.parametrize(("count", "enough"), [(19, False), (20, True)])
-def test_twenty_reviewed_questions_are_enough_to_learn_from(annotator, count, enough, monkeypatch) -> None:
-    made = []
-    monkeypatch.setattr(learned_annotator, "LearnedAnnotator", lambda *args: made.append(args) or "made")
-    reviewed = [None] * count
-    params = AnnotateParams(annotator=annotator, embeddings={"base_url": "http://localhost/v1", "model": "e"})
-    if not enough:
-        with pytest.raises(UserError, match=f"^{count} questions are reviewed, {annotator} needs 20: run"):
-            choose(params, None, reviewed)
-        return
-    assert choose(params, None, reviewed) == "made"
-    [[given, *more]] = made
-    assert given == reviewed
-    assert more[1:] == ([] if annotator == "learned" else ["embeddings:e"])
+def test_twenty_reviewed_questions_are_enough_to_learn_from(monkeypatch) -> None:
+    monkeypatch.setattr(learned_annotator, "LearnedAnnotator", list)
+    params = AnnotateParams(annotator="learned")
+    with pytest.raises(UserError, match=r"^19 questions are reviewed, learned needs 20: run"):
+        choose(params, None, [None] * 19)
+    assert choose(params, None, [None] * 20) == [None] * 20
 
 
 @pytest.mark.parametrize(
@@ -300,8 +291,6 @@ def test_twenty_reviewed_questions_are_enough_to_learn_from(annotator, count, en
         ({"reviewed": "none"}, ["no file"]),
         ({"annotator": "lexicon", "reviewed": "none"}, []),
         ({"annotator": "learned", "reviewed": "none"}, ["no file"]),
-        ({"annotator": "embeddings"}, ["[annotate.embeddings]"]),
-        ({"annotator": "embeddings", "reviewed": "none"}, ["[annotate.embeddings]", "no file"]),
         ({"annotator": "llm"}, ["[annotate.llm]"]),
         ({"annotator": "llm", "reviewed": "none"}, ["[annotate.llm]"]),
     ],

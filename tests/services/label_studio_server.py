@@ -6,23 +6,18 @@ import hashlib
 import os
 import shutil
 import socket
+import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
 
-from build_dataset.annotation.label_studio.server import (
-    HOST,
-    Account,
-    Installation,
-    create_accounts,
-    launch_server,
-    stop_server,
-)
+from build_dataset.annotation.label_studio.server import HOST, Account, Installation, create_accounts
 
 ROOT = Path(__file__).resolve().parents[2]
 ADMIN = Account("admin@example.org", "admin-password", "a" * 40, admin=True)
@@ -30,6 +25,52 @@ ZHANG = Account("zhang@example.org", "zhang-password", "b" * 40)
 LI = Account("li@example.org", "li-password", "c" * 40)
 WANG = Account("wang@example.org", "wang-password", "d" * 40)
 ACCOUNTS = (ADMIN, ZHANG, LI, WANG)
+
+
+_RUNNING: dict[Path, subprocess.Popen[bytes]] = {}  # by the folder of their data
+
+
+class Server(NamedTuple):
+    """A server that runs in the background."""
+
+    pid: int
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+
+def launch_server(installation: Installation, home: Path, port: int, *, timeout: float = 120.0) -> Server:
+    """Start a server and wait until it answers (3 to 5 s on an existing database)."""
+    with (home / "server.log").open("ab") as log:
+        env, streams = installation.environment(home), {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+        process = subprocess.Popen(installation.command(port), env=env, start_new_session=True, **streams)
+    _RUNNING[home], server = process, Server(process.pid, port)
+    deadline = time.monotonic() + timeout
+    while not _answers(server.url):
+        assert process.poll() is None, (home / "server.log").read_text(errors="replace")[-2000:]
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    return server
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", timeout=2.0).is_success
+    except httpx.HTTPError:
+        return False
+
+
+def stop_server(home: Path) -> None:
+    """Stop the server of a folder, if one runs."""
+    if (process := _RUNNING.pop(home, None)) is not None:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def test_the_demo_of_the_pinned_installation_has_the_bytes_of_the_clones(demo, s
 ELSEWHERE = re.compile(
     r"--engine paddleocr|review (?:push|pull|adjudicate|verify)|score-answers|--model NAME|--base-url|"
     r"executor\.kind|proofread|--adjudicate|"
-    r"--push|gpt-4o|submission|--embeddings|--annotator learned|--batch|restore|"
+    r"--push|gpt-4o|submission|--annotator learned|--batch|restore|"
     r"sheet import zhang|score (?:model_answer|CMB|FILE|answers)|review (?:copy|hold|cancel)"
 )
 """Commands that need what is not here (an extra, a server, a key, files of one's own): 2 and one clear line."""

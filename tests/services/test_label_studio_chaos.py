@@ -27,7 +27,6 @@ import httpx
 import polars as pl
 import pytest
 
-from build_dataset.annotation.label_studio.server import stop_server
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import exchange
@@ -37,7 +36,7 @@ from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.taxonomy import dimensions
-from tests.services.label_studio_server import ADMIN, LI, WANG, ZHANG, Expert
+from tests.services.label_studio_server import ADMIN, LI, WANG, ZHANG, Expert, stop_server
 from tests.services.reviewing import PREFILLED, answer, question, tables, tasks
 from tests.services.test_label_studio_kills import OwnServer
 

@@ -16,12 +16,21 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from build_dataset.annotation.label_studio.server import Server, launch_server, require_free, stop_server
+from build_dataset.annotation.label_studio.server import require_free
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import exchange
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
-from tests.services.label_studio_server import ADMIN, LI, ZHANG, LabelStudioServer, free_port
+from tests.services.label_studio_server import (
+    ADMIN,
+    LI,
+    ZHANG,
+    LabelStudioServer,
+    Server,
+    free_port,
+    launch_server,
+    stop_server,
+)
 from tests.services.reviewing import answer, question, tables, tasks
 
 KILLS = int(os.environ.get("BUILD_DATASET_KILLS", "4"))

@@ -12,7 +12,7 @@ import httpx
 import polars as pl
 import pytest
 
-from build_dataset.annotation.label_studio.server import Account, launch_server, stop_server
+from build_dataset.annotation.label_studio.server import Account
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import exchange
@@ -20,7 +20,7 @@ from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from tests.services.browser import CHROMIUM, browser
 from tests.services.label_studio_browser import Desk
-from tests.services.label_studio_server import ADMIN, LI, ZHANG, Expert, free_port
+from tests.services.label_studio_server import ADMIN, LI, ZHANG, Expert, free_port, launch_server, stop_server
 from tests.services.remote import (
     NGINX,
     POSTGRES,

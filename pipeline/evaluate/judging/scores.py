@@ -72,8 +72,7 @@ def read_scores(text: str) -> dict[str, int]:
         # true is an int too
         if not isinstance(score, int) or isinstance(score, bool) or not LEAST <= score <= MOST:
             detail = f"{aspect.name} is no whole number from {LEAST} to {MOST}"
-            hint = f"{aspect.name}必须是{LEAST}到{MOST}的整数。"
-            raise BadAnswerError(Reason.INVALID_LABEL, detail, hint)
+            raise BadAnswerError(Reason.INVALID_LABEL, detail)
         scores[aspect.name] = score
     return scores
 

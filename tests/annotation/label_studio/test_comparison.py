@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from build_dataset.annotation.label_studio.comparison import (
-    LabelChanges,
     SentTask,
-    cheapest_changes,
     compare_tasks,
     duplicate_task_ids,
     obsolete_task_ids,
@@ -19,42 +17,24 @@ def prediction(label: str, version: str = "lexicon", score: float | None = 0.5) 
     return {"model_version": version, "score": score, "result": [choice("competency", [label])]}
 
 
-@pytest.mark.parametrize("changed", range(9))
-def test_up_to_a_quarter_of_the_labels_is_replaced_and_more_is_a_version_of_its_own(changed):
-    present = {n: [prediction("疾病诊断")] for n in range(8)}
-    wanted = {n: prediction("疾病治疗" if n < changed else "疾病诊断") for n in range(8)}
-    found = cheapest_changes("lexicon", wanted, present)
-    if changed <= 2:
-        assert (found.version, found.added, list(found.replaced)) == ("lexicon", {}, [*range(changed)])
-        assert found.cost == 4 * changed
-    else:
-        assert (found.version, list(found.added), found.replaced) == ("lexicon (2)", [*range(8)], {})
-        assert found.cost == 8
-        assert all(own["model_version"] == "lexicon (2)" for own in found.added.values())
-
-
-def test_a_further_version_has_the_next_number_that_is_cheapest():
-    old = [prediction("疾病诊断"), prediction("疾病诊断", "lexicon (2)")]
-    wanted = {n: prediction("疾病治疗") for n in range(8)}
-    assert cheapest_changes("lexicon", wanted, dict.fromkeys(range(8), old)).version == "lexicon (3)"
-    back = {n: [*old[:1], prediction("疾病治疗", "lexicon (2)")] for n in range(8)}
-    assert cheapest_changes("lexicon", wanted, back) == LabelChanges("lexicon (2)")
-
-
-def test_scores_count_to_the_sixth_digit():
-    present = {1: [prediction("疾病诊断", score=0.5)]}
-    same, other = prediction("疾病诊断", score=0.5000004), prediction("疾病诊断", score=0.500001)
-    assert cheapest_changes("lexicon", {1: same}, present).cost == 0
-    assert cheapest_changes("lexicon", {1: other}, present).added[1]["model_version"] == "lexicon (2)"
-    assert cheapest_changes("lexicon", {1: prediction("疾病诊断", score=None)}, present).cost == 1
-
-
-def test_labels_that_nobody_wants_are_deleted():
-    present = {1: [prediction("疾病诊断")], 2: [], 3: [prediction("疾病诊断")]}
-    found = cheapest_changes("lexicon", {1: None, 2: None}, present)
-    assert found == LabelChanges("lexicon", replaced={1: None})
-    one = cheapest_changes("lexicon", {1: None, 3: prediction("疾病诊断")}, present)
-    assert one == LabelChanges("lexicon (2)", added={3: prediction("疾病诊断", "lexicon (2)")})
+@pytest.mark.parametrize(
+    ("there", "wanted", "changes"),
+    [
+        ([prediction("疾病诊断")], prediction("疾病诊断"), False),
+        ([prediction("疾病诊断")], prediction("疾病治疗"), True),
+        ([prediction("疾病诊断")], prediction("疾病诊断", "llm:m"), True),
+        ([prediction("疾病诊断")], prediction("疾病诊断", score=0.5000004), False),
+        ([prediction("疾病诊断")], prediction("疾病诊断", score=0.500001), True),
+        ([prediction("疾病诊断")] * 2, prediction("疾病诊断"), True),
+        ([prediction("疾病诊断")], None, True),
+        ([], None, False),
+        ([], prediction("疾病诊断"), True),
+    ],
+)
+def test_labels_are_filled_in_anew_where_they_differ_from_those_there(there, wanted, changes):
+    own = task("q1", {}, wanted)
+    found = compare_tasks([own], [sent(1, "q1", digest=own.data["digest"])], {1: there})
+    assert found.labels == ({1: wanted} if changes else {})
 
 
 def sent(task_id: int, question_id: str | None, annotations: int = 0, **fields) -> SentTask:
@@ -80,9 +60,9 @@ def test_tasks_that_nobody_answered_go_when_nobody_wants_them():
 def test_a_task_is_read_as_the_server_has_it(value, number):
     data = {"question_id": "q", "digest": "d", "arm": "blind", "batch": value, "batch_size": value}
     found = SentTask.of({"id": 7, "data": data, "total_annotations": None})
-    assert found._replace(shown="") == SentTask(7, "q", "d", "blind", number, number, 0)
+    assert found == SentTask(7, "q", "d", "blind", number, number, 0)
     bare = SentTask.of({"id": 7, "data": {}, "total_annotations": 2, "is_labeled": True})
-    assert bare == SentTask(7, None, None, None, 0, 0, 2, served=False, shown=bare.shown)
+    assert bare == SentTask(7, None, None, None, 0, 0, 2, served=False)
 
 
 def test_wanted_and_present_tasks_are_compared():
@@ -95,22 +75,21 @@ def test_wanted_and_present_tasks_are_compared():
         sent(4, "gone", batch=2, batch_size=4),
     ]
     present = {1: [prediction("疾病诊断")], 2: [], 3: [], 4: [prediction("疾病诊断")]}
-    found = compare_tasks(own, there, present, "lexicon")
+    found = compare_tasks(own, there, present)
     assert [each.question_id for each in found.missing] == ["q3"]
     assert [(remote.task_id, each.question_id) for remote, each in found.texts] == [(2, "q2")]
     assert found.questions == {1: "q1", 2: "q2", 3: "q2"}
     assert (found.last_batch, found.sizes, dict(found.arrived)) == (2, {1: 3, 2: 4}, {1: 1, 2: 2})
     assert found.interrupted == 2
-    assert (list(found.filling.added), found.filling.replaced) == ([2, 3], {})
+    assert list(found.labels) == [2, 3]
     assert found.updated() == {"q2"}
     assert found.predictions_after(found.missing) == 2 + 2 + 1
     assert found.predictions_after([ReviewTask("q3", {}, None)]) == 4
-    replaced = LabelChanges("lexicon", replaced={1: prediction("疾病治疗"), 4: None})
-    found.filling = replaced
+    found.labels = {1: prediction("疾病治疗"), 4: None}
     assert found.predictions_after([]) == 1
 
 
 def test_a_batch_that_is_whole_was_not_interrupted():
-    found = compare_tasks(WANTED, [sent(1, "q1"), sent(2, "q2"), sent(3, "q3")], {}, "lexicon")
+    found = compare_tasks(WANTED, [sent(1, "q1"), sent(2, "q2"), sent(3, "q3")], {})
     assert found.interrupted == 0
-    assert compare_tasks(WANTED, [], {}, "lexicon").last_batch == 0
+    assert compare_tasks(WANTED, [], {}).last_batch == 0

@@ -39,6 +39,7 @@ def test_kinds_have_their_people_and_prune_what_is_not_wanted():
     facts = {kind.name: (kind.experts, kind.prune) for kind in (REVIEW, ADJUDICATION, VERIFICATION, SCORING)}
     assert facts == {"review": (2, False), "adjudication": (1, True), "verification": (1, True), "scoring": (3, True)}
     assert KINDS == (REVIEW, ADJUDICATION, VERIFICATION)
+    assert len({kind.marker(OWNER) for kind in (*KINDS, SCORING)}) == 4
     one = of_expert("zhang li@x.org")
     assert (one.experts, one.prune, one.key) == (1, True, "review of zhang%20li@x.org")
     assert REVIEW.key == "review"

@@ -228,33 +228,14 @@ def test_labels_that_changed_are_filled_in_and_the_texts_left_alone():
     assert push(studio, labelled("医学基础知识")).unchanged == 3
 
 
-@pytest.mark.parametrize("version", ["v", "w"])
-def test_where_most_labels_changed_nothing_is_deleted_whoever_gave_them(monkeypatch, version):
+def test_labels_of_another_annotator_take_the_place_of_the_first_ones():
     studio = LossyStudio()
     push(studio, labelled("疾病治疗"))
-    monkeypatch.setattr(studio, "delete_predictions", None)
-    other = labelled("医学基础知识", version=version)
-    assert push(studio, other, version=version).updated == 3
-    assert filled_in(studio) == ["医学基础知识"] * 3
-    assert push(studio, other, version=version).unchanged == 3
-    assert push(studio, labelled("疾病治疗")).unchanged == 3, "the first labels are still there"
-    assert filled_in(studio) == ["疾病治疗"] * 3
-
-
-def test_where_few_labels_changed_those_are_replaced():
-    studio = LossyStudio()
-    push(studio, labelled("疾病治疗", 8))
-    other = [*labelled("医学基础知识", 1), *labelled("疾病治疗", 8)[1:]]
-    assert push(studio, other).updated == 1
-    assert [len(task["predictions"]) for task in studio.stored.values()] == [1] * 8
-    assert filled_in(studio) == ["医学基础知识", *["疾病治疗"] * 7]
-
-
-def test_questions_that_come_later_get_labels_of_the_version_that_is_filled_in():
-    studio = LossyStudio()
-    push(studio, labelled("疾病治疗"))
-    push(studio, labelled("医学基础知识", 5))
-    assert filled_in(studio) == ["医学基础知识"] * 5
+    other = labelled("疾病治疗", 5, version="w")
+    assert push(studio, other, version="w").updated == 3
+    assert [len(task["predictions"]) for task in studio.stored.values()] == [1] * 5
+    assert filled_in(studio) == ["疾病治疗"] * 5
+    assert push(studio, other, version="w").unchanged == 5
 
 
 class KilledError(Exception):

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.annotation.label_studio.projects import KINDS, SCORING, Owner
 from build_dataset.annotation.label_studio.read import read_task
 from build_dataset.annotation.label_studio.screen import scoring_config
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice, scoring_tasks
@@ -116,9 +115,3 @@ def test_an_aspect_without_a_score_does_not_touch_the_others():
     reading = read(annotation(1, {"fluency": "5"}))
     assert [row.dimension for row in reading.reviews] == ["fluency"]
     assert {reject.reason for reject in reading.rejects} == {"missing_dimension"}
-
-
-def test_scoring_is_a_project_of_its_own_beside_the_review():
-    assert SCORING not in KINDS
-    markers = {kind.marker(Owner("x", "t")) for kind in (*KINDS, SCORING)}
-    assert len(markers) == len(KINDS) + 1

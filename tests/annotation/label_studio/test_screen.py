@@ -260,9 +260,8 @@ def test_a_task_shows_a_question_with_where_it_is_from():
 
 def test_a_task_is_sent_with_its_batch_and_a_blind_one_without_labels():
     [own] = tasks_of([question()], [annotation("competency", "疾病治疗")])
-    sent = own.sent(batch="3", version="lexicon (2)", of=9)
+    sent = own.sent(batch="3", of=9)
     assert (sent.batch, sent.data["batch"], sent.data["batch_size"], sent.data["arm"]) == ("3", "3", "9", "prefilled")
-    assert sent.prediction["model_version"] == "lexicon (2)"
     assert sent.payload() == {"data": sent.data, "predictions": [sent.prediction]}
     blind = own.sent(arm="blind")
     assert (blind.prediction, blind.batch, blind.data["batch_size"]) == (None, "1", "")

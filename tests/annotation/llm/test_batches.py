@@ -71,7 +71,7 @@ def test_batches_and_single_requests_share_their_answers(batches):
 
 def test_only_rows_that_failed_are_submitted_again(batches):
     def script(question, earlier):
-        faults = {"1": Reply(status=500), "2": None, "3": Reply(status=429), "4": Reply(content='{"疾病组": "x"}')}
+        faults = {"1": Reply(status=500), "2": None, "3": Reply(status=429), "4": Reply(raw=b"[]")}
         return faults.get(question, Reply()) if not earlier else Reply()
 
     server, store = batches(script), Store()
@@ -96,8 +96,7 @@ def test_lasting_faults_are_classified_and_nothing_else_waits_for_them(batches):
     for question, outcome in outcomes.items():
         expected = faults[question][1] if question in faults else None
         assert (outcome.reason if isinstance(outcome, Failed) else None) == expected
-    assert server.asked["2"] == server.asked["3"] == server.asked["6"] == 1
-    assert server.asked["0"] == server.asked["4"] == 2
+    assert {question for question, asked in server.asked.items() if asked == 2} == {"0", "1", "5"}
 
 
 @pytest.mark.parametrize("path", ["/v1/files", "/v1/batches"])

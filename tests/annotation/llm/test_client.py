@@ -32,7 +32,7 @@ def needs_json(text: str) -> None:
     except ValueError:
         raise BadAnswerError(Reason.MALFORMED_JSON, "not JSON") from None
     if label != "循环系统疾病":
-        raise BadAnswerError(Reason.INVALID_LABEL, "not in the set", hint="请只使用所列的类别名称")
+        raise BadAnswerError(Reason.INVALID_LABEL, "not in the set")
 
 
 def requests(count: int, **more) -> list[ChatRequest]:
@@ -129,19 +129,6 @@ def test_all_requests_wait_as_long_as_a_rate_limit_asks(serve):
     assert all(isinstance(outcome, Answer) for outcome in outcomes)
     longest_silence = max(b - a for a, b in zip(server.times, server.times[1:], strict=False))
     assert longest_silence >= 0.9
-
-
-def test_a_label_outside_the_set_is_asked_once_more_with_a_hint(serve):
-    def script(question, earlier, body):
-        return Reply() if len(body["messages"]) == 4 else Reply(content='{"疾病组": "心脏病"}')
-
-    server, store = serve(script), Store()
-    outcomes = ask(server, 3, store)
-    assert all(isinstance(outcome, Answer) for outcome in outcomes)
-    assert set(server.asked.values()) == {2}
-    assert (outcomes[0].usage.prompt_tokens, outcomes[0].waste.prompt_tokens) == (100, 100)
-    assert all(isinstance(outcome, Answer) for outcome in ask(server, 3, store))
-    assert set(server.asked.values()) == {2}
 
 
 def test_a_wrong_key_stops_at_once_and_is_told_without_the_key(serve, monkeypatch):
@@ -308,55 +295,10 @@ def test_the_key_for_openai_goes_to_nobody_else_unasked(serve, monkeypatch):
     assert "Bearer sk-very-secret" in server.authorization
 
 
-BASE = {"base_url": "http://localhost:1/v1", "model": "m"}
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"model": "n"},
-        {"base_url": "http://localhost:2/v1"},
-        {"temperature": 0.5},
-        {"seed": 1},
-        {"max_tokens": 5},
-        {"extra_body": {"top_p": 0.5}},
-        {"send_temperature": False},
-    ],
-)
-def test_what_can_change_an_answer_asks_again(change):
-    request = requests(1)[0]
-    assert request.key(LlmOptions(**BASE)) != request.key(LlmOptions(**{**BASE, **change}))
-
-
-@pytest.mark.parametrize(
-    "change", [{"concurrency": 64}, {"timeout": 1}, {"max_retries": 0}, {"price_in": 1.0}, {"api_key_env": "OTHER"}]
-)
-def test_what_cannot_change_an_answer_does_not_ask_again(change):
-    request = requests(1)[0]
-    assert request.key(LlmOptions(**BASE)) == request.key(LlmOptions(**{**BASE, **change}))
-
-
-def test_the_stored_answer_is_the_models_text(serve):
-    store = Store()
-    outcome = ask(serve(), 1, store)[0]
-    assert outcome.text == GOOD_TEXT
-    assert next(iter(store.answers().values()))["text"] == GOOD_TEXT
-
-
 def test_an_answer_that_says_it_is_plain_text_is_read(serve):
     whole = Reply().body("m")
     server = serve(lambda *given: Reply(raw=whole, headers={"content-type": "text/plain"}))
     assert [outcome.text for outcome in ask(server, 2, Store())] == [GOOD_TEXT] * 2
-
-
-def test_azure_s_classic_api_gets_its_version_and_its_header(serve, monkeypatch):
-    monkeypatch.setenv("MY_KEY", "azure-key")
-    server = serve()
-    address = f"{server.url}/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21"
-    for settings in ({"base_url": address}, {"base_url": address.split("/chat")[0], "api_version": "2024-10-21"}):
-        ask(server, 2, Store(), api_key_env="MY_KEY", **settings)
-    assert server.paths == {"/v1/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21"}
-    assert (server.authorization, server.api_keys) == ({""}, {"azure-key"})
 
 
 BILLED = {

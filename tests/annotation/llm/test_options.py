@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.annotation.llm.options import OPENAI_URL, Endpoint, LlmOptions, openai_client
+from build_dataset.annotation.llm.options import OPENAI_URL, LlmOptions
 
 OWN = "https://llm.example.org/v1"
 
@@ -34,30 +34,11 @@ def test_a_cap_needs_both_prices(prices):
     assert LlmOptions(max_cost=0, price_in=0, price_out=0).max_cost == 0
 
 
-@pytest.mark.parametrize(
-    ("address", "version", "found"),
-    [
-        (f"{OWN}", None, (OWN, None)),
-        (f"{OWN}?api-version=2024-10-21", None, (OWN, "2024-10-21")),
-        (f"{OWN}/chat/completions?api-version=2024-10-21", None, (OWN, "2024-10-21")),
-        (f"{OWN}/?api-version=2024-10-21", None, (OWN, "2024-10-21")),
-        (f"{OWN}?api-version=2024-10-21", "2025-01-01", (OWN, "2025-01-01")),
-    ],
-)
-def test_the_version_of_azures_interface_may_stand_behind_its_address(address, version, found):
-    given = {"base_url": address} | ({"api_version": version} if version else {})
-    endpoint = Endpoint(**given)
-    assert (endpoint.base_url, endpoint.api_version) == found
-    client = openai_client(Endpoint(**given, model="m"))
-    assert type(client).__name__ == ("AzureOpenAI" if endpoint.api_version else "OpenAI")
-    assert (client.max_retries, client.timeout) == (0, 120.0)
-
-
 def test_what_a_request_would_lack_is_told(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert Endpoint().missing() == "no model is named: set model in its section of dataset.toml"
+    assert LlmOptions().missing() == "no model is named: set model in its section of dataset.toml"
     told = f"the environment variable OPENAI_API_KEY holds no key for {OPENAI_URL}"
-    assert Endpoint(model="m").missing() == told
-    assert Endpoint(model="m", base_url=OWN).missing() is None
+    assert LlmOptions(model="m").missing() == told
+    assert LlmOptions(model="m", base_url=OWN).missing() is None
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    assert Endpoint(model="m").missing() is None
+    assert LlmOptions(model="m").missing() is None

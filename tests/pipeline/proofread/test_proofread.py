@@ -152,7 +152,7 @@ def test_text_of_a_paper_is_data_that_cannot_leave_its_marks(context, server):
     assert result.counts.waiting == 1  # the others of the request are read all the same
 
 
-def test_a_model_that_leaves_questions_out_is_asked_once_more_and_then_each_alone(context, server):
+def test_a_model_that_leaves_questions_out_is_asked_about_each_alone(context, server):
     def script(content, earlier, body):
         shown = shown_in(texts(body))
         return Reply(content='{"questions":[]}' if len(shown) > 1 else answer(texts(body), misread))
@@ -161,7 +161,7 @@ def test_a_model_that_leaves_questions_out_is_asked_once_more_and_then_each_alon
     rows = questions(3)
     first = run(tables(rows), ask(server), context)
     assert (first.counts.kept, first.counts.waiting, first.complete) == (2, 1, True)
-    assert first.facts["unusable_calls"] == 2
+    assert first.facts["unusable_calls"] == 1
     assert first.facts["unusable_cost"] > 0
     server.asked.clear()
     again = run(tables(rows), ask(server), context)
@@ -225,16 +225,6 @@ def test_what_a_person_kept_is_not_asked_about(context, server):
     assert (result.counts.kept, result.counts.waiting) == (3, 0)
     assert result.facts["kept_by_people"] == 1
     assert not any("第2题" in content for content in server.asked)
-
-
-def test_a_reply_that_was_paid_is_read_though_a_question_of_its_request_left_before(context, server, killed):
-    rows = questions(3)
-    readings = {Proofreader(ask(server), context).key(row) for row in rows}
-    killed(readings.__contains__, rows, ask(server))
-    assert len(server.asked) == 1
-    result = run(tables(rows[1:]), ask(server), context)
-    assert (len(server.asked), result.counts.kept, result.counts.waiting) == (1, 1, 1)
-    assert result.facts["prompt_tokens"] > 0
 
 
 @pytest.mark.parametrize("stopped_after", range(9))

@@ -128,13 +128,25 @@ def test_order_of_units_and_names_of_labels_change_nothing(pairs, random):
     assert first == (None if second is None else pytest.approx(second))
 
 
-def test_the_interval_equals_a_plain_bootstrap_over_units(vsrp):
-    counts = count_labels(vsrp)
-    low, high = alpha_interval(counts, resamples=4000, seed=7)
+def test_kappa_equals_scikit_learns(vsrp):
+    from sklearn.metrics import cohen_kappa_score
+
+    first, second = zip(*vsrp, strict=True)
+    assert cohen_kappa(first, second) == pytest.approx(cohen_kappa_score(first, second))
+
+
+@pytest.mark.parametrize("name", ["alpha", "kappa"])
+def test_the_interval_equals_a_plain_bootstrap_over_units(vsrp, name):
+    coefficient, table_of = {
+        "alpha": (coefficients.krippendorff_alpha, count_labels),
+        "kappa": (coefficients.cohen_kappa, pair_table),
+    }[name]
+    low, high = interval(coefficient, table_of(vsrp), Resampling(4000, 7))
     generator = np.random.default_rng(11)
-    plain = [krippendorff_alpha(counts[generator.integers(0, len(counts), len(counts))]) for _ in range(4000)]
-    assert [low, high] == pytest.approx(np.quantile(plain, [0.025, 0.975]).tolist(), abs=0.01)
-    assert low < krippendorff_alpha(counts) < high
+    draws = [generator.integers(0, len(vsrp), len(vsrp)) for _ in range(2000)]
+    plain = [value_of(coefficient, table_of([vsrp[place] for place in draw])) for draw in draws]
+    assert [low, high] == pytest.approx(np.quantile(plain, [0.025, 0.975]).tolist(), abs=0.012)
+    assert low < value_of(coefficient, table_of(vsrp)) < high
 
 
 def test_the_interval_depends_on_the_seed_alone(vsrp):

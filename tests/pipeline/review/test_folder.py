@@ -134,21 +134,6 @@ def test_people_keep_their_new_address_where_their_project_is_gone(context, monk
     assert read_pulled(context.build, REVIEW).people == {"1 then": "new@x.org"}
 
 
-def test_the_last_thirty_pulls_are_kept_and_of_earlier_days_the_last(tmp_path):
-    history = tmp_path / "reviews" / "history" / "review"
-    days = [f"202601{day:02}" for day in range(1, 8)]
-    for day in days:
-        for hour in range(5):
-            (history / f"{day}T0{hour}0000000000Z-{day}{hour}").mkdir(parents=True)
-    write_pulled(tmp_path, REVIEW, pulled([review("a")]))
-    kept = [each.name[:11] for each in sorted(history.iterdir())]
-    # 35 were there: the last 30 stay, and of the five before them, all of the first day, the last.
-    assert kept[:2] == ["20260101T04", "20260102T00"]
-    assert len(kept) == 32
-    write_pulled(tmp_path, REVIEW, pulled([review("a"), review("b")]))
-    assert "20260102T00" not in [each.name[:11] for each in history.iterdir()]
-
-
 def test_the_owner_is_drawn_once_and_again_where_the_file_is_empty(context):
     first = owner_of(context)
     assert owner_of(context) == first
@@ -157,12 +142,6 @@ def test_the_owner_is_drawn_once_and_again_where_the_file_is_empty(context):
     assert path.read_text() == first.token + "\n"
     path.write_text("")
     assert owner_of(context).token != first.token
-
-
-def test_people_of_earlier_versions_lose_their_capitals(tmp_path):
-    write_pulled(tmp_path, REVIEW, pulled([review("Li@X.org")], [correction("Li@X.org", "B")]))
-    found = read_pulled(tmp_path, REVIEW)
-    assert (found.reviews["reviewer"][0], found.corrections["by"][0]) == ("li@x.org", "li@x.org")
 
 
 def test_a_column_that_is_new_is_null_in_what_was_pulled_before(tmp_path):
