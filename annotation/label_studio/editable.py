@@ -78,6 +78,15 @@ def with_proposals(base: BaseText, proposals: Iterable[Correction]) -> BaseText:
     return replace(base, key=key, text=_text({name: value for name, value in changed.items() if value}))
 
 
+def replaced(base: BaseText, changes: Iterable[tuple[str, str, str]]) -> BaseText:
+    """Return a text with places of its fields replaced: (field, what it says, what it is to say)."""
+    fields = fields_of(base.text) | {ANSWER: base.key, EXPLANATION: base.explanation or ""}
+    for name, before, after in changes:
+        fields[name] = fields.get(name, "").replace(before, after, 1)
+    key, explanation = fields.pop(ANSWER), fields.pop(EXPLANATION)
+    return replace(base, text=_text(fields), key=key, explanation=explanation)
+
+
 def changed_part(before: str | None, after: str | None) -> str:
     """Return a change without the equal text around it."""
     if not before or not after:

@@ -29,6 +29,7 @@ from build_dataset.pipeline.review.waiting import (
     DECISIONS,
     FORM,
     SHEET,
+    TAKE,
     WORDS,
     Waiting,
     waiting_rows,
@@ -240,6 +241,17 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     if row.decision == KEEP and not {char for char in row.key.upper() if char.isalpha()} <= labels:
         return f"{name}: its key {row.key} names no option: correct one of them, or choose {DECISIONS[DROP]}", None
     changed = not _same(base.text, row.text) or not _same(base.key, row.key) or bool(row.explanation)
+    if row.decision == TAKE:
+        if changed or not row.waiting.proposals:
+            why = "it was edited, too" if row.waiting.proposals else "there is no proposal to take"
+            return f"{name}: {why}: edit it and choose {DECISIONS[CORRECT]}", None
+        try:
+            new = row.waiting.proposed
+        except editable.UnreadableTextError as error:
+            return f"{name}: {error}: edit it and choose {DECISIONS[CORRECT]}", None
+        explanation = (new.explanation or min(_REMOVED)) if new.explanation != base.explanation else ""
+        row = replace(row, decision=CORRECT, text=new.text, key=new.key, explanation=explanation)
+        changed = new != base
     if changed and not row.decision:
         return f"{name} was changed, but not decided: choose {DECISIONS[CORRECT]}", None
     if row.decision == CORRECT and not changed:

@@ -44,6 +44,7 @@ SHEET = "等待 waiting"
 _PICTURE = (520, 300)  # pixels of a cut-out in its cell, at most
 _TALLEST = 545  # pixels: Excel allows 409 points
 _CROP_BYTES = 60_000
+TAKE = "take"  # Decision to correct as the second reader proposes.
 
 
 @dataclass
@@ -53,6 +54,11 @@ class Waiting:
     question: Question
     items: list[ReviewItem]
     proposals: list[DoubtedPlace] = field(default_factory=list)
+
+    @property
+    def proposed(self) -> editable.BaseText:
+        """Its texts with the second reader's proposals; raise ``UnreadableTextError`` where the text has no parts."""
+        return editable.replaced(self.base, [(each.field, each.quote, each.proposal or "") for each in self.proposals])
 
     @property
     def base(self) -> editable.BaseText:
@@ -142,8 +148,8 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
         tall = _place_picture(sheet, (number, at["page"]), picture) if picture else 0
         sheet.set_row_pixels(number, max(tall, _height({**_fixed(each), **_edited(each)})))
     last = max(len(rows), 1)
-    offered = {"validate": "list", "source": [*DECISIONS.values()]}
-    sheet.data_validation(1, at["decision"], last, at["decision"], offered)
+    offered = [word for kind, word in DECISIONS.items() if proposed or kind != TAKE]
+    sheet.data_validation(1, at["decision"], last, at["decision"], {"validate": "list", "source": offered})
     sheet.data_validation(1, at["scope"], last, at["scope"], {"validate": "list", "source": FORM["words"]["like"][:1]})
     sheet.freeze_panes(1, at["text"])
     sheet.set_landscape()

@@ -106,9 +106,7 @@ def test_a_person_decides_in_the_workbook_and_the_second_reader_is_not_asked_aga
     proposed = [row[heads.index("建议 proposal")].value for row in rows.values()]
     assert sorted(filter(None, proposed)) == ["选项 A：结场 → 结肠"]
     for row in rows.values():
-        text, wrong = row[heads.index("题干与选项 question")], bool(row[heads.index("建议 proposal")].value)
-        row[heads.index("处理 decision")].value = "改正" if wrong else "保留"
-        text.value = text.value.replace("结场", "结肠")
+        row[heads.index("处理 decision")].value = "采用建议" if row[heads.index("建议 proposal")].value else "保留"
     book.save(path)
     outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
     assert (outcome.decided, outcome.notes) == ({"correct": 1, "keep": 1}, [])
@@ -119,6 +117,37 @@ def test_a_person_decides_in_the_workbook_and_the_second_reader_is_not_asked_aga
     texts = [option["text"] for option in found["options"][0]]
     assert "乙状结肠" in texts or "乙状结肠" in str(found["options"].to_list())
     assert not server.asked
+
+
+def test_proposals_for_the_explanation_are_taken_with_those_for_the_text(home, server, tmp_path):
+    with (home / "raw" / "bank.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(
+            [("题干", "A", "B", "C", "D", "答案", "解析"), (*ROWS[0], "病变多在乙状结场"), (*ROWS[1], "")]
+        )
+    runner = build(home, server)
+    path = tmp_path / "waiting.xlsx"
+    path.write_bytes(waiting.workbook(room(runner, home))[0])
+    book = openpyxl.load_workbook(path)
+    book[waiting.SHEET]["A2"].value = "采用建议"
+    book.save(path)
+    outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
+    assert (outcome.decided, outcome.notes) == ({"correct": 1}, [])
+    corrected = read_table(build(home, server).build / "dedup" / "questions.parquet").row(0, named=True)
+    assert corrected["options"][0]["text"] == "乙状结肠"
+    assert corrected["explanation"] == "病变多在乙状结肠"
+
+
+def test_a_proposal_that_is_not_there_cannot_be_taken(home, server, tmp_path):
+    runner = build(home, server)
+    path = tmp_path / "waiting.xlsx"
+    path.write_bytes(waiting.workbook(room(runner, home))[0])
+    book = openpyxl.load_workbook(path)
+    for row in book[waiting.SHEET].iter_rows(min_row=2):
+        row[0].value = "take"
+    book.save(path)
+    outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
+    assert outcome.decided == {"correct": 1}
+    assert "there is no proposal to take" in outcome.notes[0]
 
 
 def test_the_command_of_a_stage_that_is_off_says_what_to_set(home):
