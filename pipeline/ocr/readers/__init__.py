@@ -23,6 +23,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
     from build_dataset.pipeline.ocr.readers.image import ImageReader
     from build_dataset.pipeline.ocr.readers.key_sheets import KeySheetReader
     from build_dataset.pipeline.ocr.readers.pdf import PdfReader
+    from build_dataset.pipeline.ocr.readers.scripts import ScriptReader
     from build_dataset.pipeline.ocr.readers.tabular import (
         CmbJsonReader,
         CsvReader,
@@ -42,6 +43,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
         DatabaseReader(),
         XlsxReader(),
         ParquetReader(),
+        ScriptReader(),
         PageTableReader(),
         JsonlReader(),
         CmbJsonReader(),

@@ -85,7 +85,6 @@ def test_an_option_that_is_set_apart_in_a_list_shows_the_key_and_loses_its_mark(
         ("a.djvu", b"AT&TFORM\x00", "DjVu"),
         ("a.pptx", b"PK\x03\x04ppt/", "PowerPoint presentation; save it as PDF"),
         ("a.epub", b"PK\x03\x04mimetype", "EPUB book"),
-        ("a.js", b"const q = [];", "a program; write its list of questions out as JSON"),
         ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Word document; install LibreOffice"),
         ("a.zip", b"PK\x03\x04a.pdf", "ZIP archive within another; unpack"),
     ],

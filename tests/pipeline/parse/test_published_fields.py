@@ -215,6 +215,18 @@ def gift() -> bytes:
     return "\n}\n".join([*texts, ""]).encode()
 
 
+def map_of_javascript() -> bytes:
+    return (
+        f"export const bank = new Map({json.dumps([[f'id{at}', item] for at, item in enumerate(items())])});".encode()
+    )
+
+
+def grouped_texts() -> bytes:
+    return "\n".join(
+        f'({{"question": ({q[:9]!r} {q[9:]!r}), "options": {o}, "answer": {a}}}),' for q, o, a in BANK
+    ).encode()
+
+
 FILES = {f"{name}.jsonl": (lambda name=name: lines(name)) for name in LINES} | {
     "medqa.json": lambda: lines("medqa"),  # JSON Lines under another name
     "headqa.json": headqa,
@@ -228,6 +240,8 @@ FILES = {f"{name}.jsonl": (lambda name=name: lines(name)) for name in LINES} | {
     "bank.yaml": yaml,
     "anki.txt": anki,
     "titles.gift": gift,
+    "map.js": map_of_javascript,
+    "grouped.py": lambda: b"QUESTIONS = [\n" + grouped_texts() + b"\n]\n",
 }
 ON_A_TEXT = ("nested.json", "logiqa.jsonl", "beside_lists.json", "by_reference.json", "by_number.json")
 
