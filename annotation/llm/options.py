@@ -1,10 +1,12 @@
 """Options of a language model: endpoint, model, sampling, prices and limits."""
 
 import os
+from functools import cache
 from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
+from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import trusted_certificates
 from build_dataset.schemas.params import Address, Params, VariableName, non_semantic, option
 
@@ -77,11 +79,35 @@ class LlmOptions(Params):
         share = self.batch_share if batched else 1.0
         return share * (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6
 
+    def with_list_prices(self) -> tuple[Self, str | None]:
+        """Return options with prices for an estimate, and the origin of list prices; configured prices win."""
+        if self.price_in is not None or self.price_out is not None:
+            return self, None
+        for prices in price_lists():
+            if self.model in prices["models"] and self.base_url.startswith(prices["address"]):
+                price_in, price_out = prices["models"][self.model]
+                changed = {"price_in": price_in, "price_out": price_out, "currency": "USD"}
+                changed["batch_share"] = prices.get("batch_share", self.batch_share)
+                rates = f"{price_in:.2f} USD in, {price_out:.2f} out per million tokens"
+                origin = f"{rates}, list prices of {prices['date']} ({prices['source']})"
+                return self.model_copy(update=changed), origin
+        return self, None
+
     def told(self, asked: str, tokens_in: int, tokens_out: int, digits: int = 2, *, batched: bool = False) -> str:
         """Return an estimate: ``10 pages to send, about 38,080 tokens in and 30,000 out: 3.91 USD``."""
-        cost = self.cost(tokens_in, tokens_out, batched=batched)
-        price = "cost unknown (set price_in and price_out)" if cost is None else f"{cost:.{digits}f} {self.currency}"
+        priced, listed = self.with_list_prices()
+        cost = priced.cost(tokens_in, tokens_out, batched=batched)
+        price = "cost unknown (set price_in and price_out)"
+        if cost is not None:
+            price = f"{cost:.{digits}f} {priced.currency}{f' by {listed}' if listed else ''}"
         return f"{asked}, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
+
+
+@cache
+def price_lists() -> list[dict[str, Any]]:
+    """Return the list prices of vendors, the latest first."""
+    content = shipped_toml("build_dataset.annotation", "prices.toml")
+    return sorted(content["lists"], key=lambda prices: str(prices["date"]), reverse=True)
 
 
 def openai_client(options: LlmOptions, kind: str = "") -> Any:

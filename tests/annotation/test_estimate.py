@@ -1,13 +1,37 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, date, datetime
 
 import pytest
 
+from build_dataset.annotation.llm.options import LlmOptions, price_lists
 from build_dataset.annotation.llm_annotator import about_tokens, estimate, label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from tests.annotation.records import question
 from tests.conftest import MemoryStore
+
+
+def test_known_models_have_a_dated_list_price_with_its_source_at_the_vendor_s_own_address_alone():
+    priced, told = LlmOptions(model="gpt-4o").with_list_prices()
+    assert (priced.price_in, priced.price_out, priced.currency) == (2.5, 10.0, "USD")
+    assert "list prices of 2026-" in told
+    assert "https://" in told
+    proxy = LlmOptions(model="gpt-4o", base_url="http://127.0.0.1:8000/v1")
+    assert proxy.with_list_prices() == (proxy, None)
+    unknown = LlmOptions(model="my-model")
+    assert unknown.with_list_prices() == (unknown, None)
+
+
+def test_every_list_price_is_dated_sourced_and_found():
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    for prices in price_lists():
+        assert date.fromisoformat(prices["date"]).isoformat() <= today
+        assert prices["source"].startswith("https://")
+        for model, (price_in, price_out) in prices["models"].items():
+            priced, _ = LlmOptions(model=model, base_url=prices["address"]).with_list_prices()
+            assert 0 < (priced.price_in or 0) <= price_in < price_out
+
 
 LLM = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "price_in": 2, "price_out": 8, "currency": "EUR"}
 NUMBERS = re.compile(r"about ([\d,]+) tokens in and ([\d,]+) out: ([\d.]+) EUR")
