@@ -1,1 +1,1 @@
-"""Pages, tables and figures: HTML, Markdown, LaTeX and SVG."""
+"""Pages, tables and figures: HTML, Markdown, LaTeX, SVG and PNG."""

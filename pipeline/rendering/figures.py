@@ -1,25 +1,65 @@
-"""Bar charts as SVG, in the colour and the font of the page they stand on: the same bytes for the same data."""
+"""Figures that show Chinese as Chinese: one style, one font, the same bytes for the same data."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from __future__ import annotations
 
-from build_dataset.pipeline.rendering import html
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any, Literal
 
-COLOURS = ("#2a78d6", "#e58a1f", "#3f9a64", "#c4497c", "#7d5bc4", "#b09020", "#2aa1b3", "#8b6f5c")
-"""Colours of series, in order; told apart by readers who see red and green alike."""
+from build_dataset.schemas.data import shipped_toml
 
-Bar = tuple[float, float | None, float | None]  # percent, with the ends of its interval
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
+Format = Literal["svg", "png"]
 
-@dataclass(frozen=True)
-class Chart:
-    """Shares in percent: for every label a bar a series."""
-
-    title: str
-    labels: Sequence[str]
-    series: Mapping[str, Sequence[Bar | None]]  # by name, a bar a label; None where nothing is known
+_STYLE = shipped_toml("build_dataset.pipeline.rendering", "templates/figures.toml")
+INK: str = _STYLE["ink"]
+COLOURS: tuple[str, ...] = tuple(_STYLE["colours"])
 
 
-def svg(chart: Chart) -> bytes:
-    """Return the chart as an SVG file, which is drawn on a page as it is."""
-    return html.render("build_dataset.pipeline.rendering:chart.svg", chart=chart, colours=COLOURS)
+@contextmanager
+def figure(width: float = 7.0, height: float = 3.6) -> Iterator[Figure]:
+    """A figure of ``width`` × ``height`` inches in the project's style, to be saved within the block."""
+    import matplotlib
+    from cycler import cycler
+    from matplotlib.figure import Figure
+
+    fonts = {"font.family": ["DejaVu Sans", _chinese_font()], "axes.prop_cycle": cycler(color=COLOURS)}
+    style: Any = {**_STYLE["settings"], **dict.fromkeys(_STYLE["in_ink"], INK), **fonts}
+    with matplotlib.rc_context(style):  # leaves other users' settings alone
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def save(drawn: Figure, format: Format = "svg") -> bytes:  # noqa: A002 (matplotlib's name)
+    """The bytes of a file of it: SVG with glyphs as outlines, so no reader needs our font, or PNG at 200 dpi."""
+    buffer = io.BytesIO()
+    metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}  # same bytes
+    drawn.savefig(buffer, format=format, dpi=200, transparent=format == "svg", metadata=metadata)
+    return buffer.getvalue()
+
+
+def both_formats(name: str, drawn: Figure) -> dict[str, bytes]:
+    """``figures/<name>.svg`` and ``.png``."""
+    return {f"figures/{name}.svg": save(drawn, "svg"), f"figures/{name}.png": save(drawn, "png")}
+
+
+@cache
+def _chinese_font() -> str:
+    """The name of a font with Chinese glyphs: Droid Sans Fallback, which travels inside PyMuPDF."""
+    import matplotlib
+    import pymupdf
+    from matplotlib import font_manager
+
+    font = pymupdf.Font("cjk")
+    path = Path(matplotlib.get_cachedir()) / "build-dataset-cjk.ttf"  # matplotlib takes fonts from files only
+    if not path.is_file() or path.stat().st_size != len(font.buffer):  # of a former PyMuPDF
+        with NamedTemporaryFile(dir=path.parent, delete=False) as file:  # another process may be reading the font
+            file.write(font.buffer)
+        Path(file.name).replace(path)
+    font_manager.fontManager.addfont(path)
+    return font_manager.FontProperties(fname=str(path)).get_name()

@@ -2,12 +2,14 @@
 
 import base64
 import json
+import re
 from functools import cache, partial
 from typing import Any
 
 from jinja2 import Environment
 from markupsafe import Markup
 
+from build_dataset.pipeline.rendering.figures import INK
 from build_dataset.pipeline.rendering.markdown import environment
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -28,8 +30,9 @@ def render(template: str, /, **values: Any) -> bytes:
 
 
 def inline(svg: bytes) -> Markup:
-    """One of our own figures as part of a page."""
-    return Markup(svg.decode())  # noqa: S704 - its texts are escaped
+    """One of our own figures as part of a page, in the colour of its text; no XML head, no comments with names."""
+    text = svg.decode().replace(INK, "currentColor")  # dark pages
+    return Markup(re.sub(r"<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL))  # noqa: S704 - our own
 
 
 def data_uri(content: bytes, media_type: str) -> str:

@@ -2,15 +2,12 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
 from build_dataset.pipeline.export.card import labels_by_split
-from build_dataset.pipeline.rendering import html
-from build_dataset.pipeline.rendering.figures import Chart, svg
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.report import published
 from build_dataset.pipeline.report.build import Build, Section, notice
@@ -53,14 +50,13 @@ def lengths(build: Build) -> Section | None:
         return None
     table = published.table2(splits)
     shares = {name: _bins(rows) for name, rows in splits.items() if rows.height}
-    chart = _chart("Question length in characters 题目字数", _BINS, shares)
-    values = {"table": table, "chart": html.inline(chart)}
-    return Section(values, files={"figures/lengths.svg": chart, **table.files()})
-
-
-def _chart(title: str, labels: Sequence[str], shares: Mapping[str, Sequence[float]]) -> bytes:
-    """Return a panel of CMExam's figure 2: the share of each split's questions by label."""
-    return svg(Chart(title, labels, {name: [(100 * share, None, None) for share in of] for name, of in shares.items()}))
+    values = {
+        "table": table,
+        "shares": shares,
+        "bins": _BINS,
+        "largest": max(share for shares_of in shares.values() for share in shares_of),
+    }
+    return Section(values, files=table.files())
 
 
 def _bins(rows: pl.DataFrame) -> list[float]:
@@ -80,14 +76,7 @@ def labels(build: Build) -> Section | None:
         chinese = "，".join(f"{item['chinese']} {item['few']}" for item in few)
         notices.append(notice("few_questions", few=ENOUGH, english=english, chinese=chinese))
     values = {"dimensions": shown, "splits": {name: rows.height for name, rows in splits.items()}}
-    files = {f"figures/{item['name']}.svg": _panel(item) for item in shown}
-    return Section(values, notices, files)
-
-
-def _panel(item: dict[str, Any]) -> bytes:
-    rows = item["rows"]
-    shares = {name: [row["shares"][name] for row in rows] for name in (rows[0]["shares"] if rows else ())}
-    return _chart(f"{item['chinese']} {item['english']}", [row["chinese"] for row in rows], shares)
+    return Section(values, notices, published.figure2(splits) if build.params.figures else {})
 
 
 def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]:

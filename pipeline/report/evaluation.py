@@ -2,10 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from statistics import mean
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
 from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.evaluate.extraction import visible_output
@@ -46,18 +48,27 @@ def evaluation(build: Build) -> Section | None:
         build.records("evaluate/judge_agreement", records.JudgeAgreement),
         {run: RunSettings(**about) for run, about in settings},
     )
-    drawn = plots(results)
+    drawn = plots(results) if build.params.figures else {}
     page = answers_page(build)
     values = {
         "split": build.stage("evaluate").params.get("split", ""),
         "groups": table_groups(results),
-        "plots": {table_name(name): html.inline(chart) for name, chart in drawn.items()},
+        "plots": _plots(drawn),
         "notes": NOTES,
         "page": PAGE if page else None,
     }
-    files = {f"figures/accuracy_by_{name}.svg": chart for name, chart in drawn.items()}
-    files |= {PAGE: page} if page else {}
+    files = {**drawn, **({PAGE: page} if page else {})}
     return Section(values, _notices(View(results.scores), results), files)
+
+
+def _plots(drawn: Mapping[str, bytes]) -> dict[str, Markup]:
+    """The plot that stands with each table, by the table's name."""
+    plots = ((PurePosixPath(name), data) for name, data in drawn.items())
+    return {
+        table_name(plot.stem.removeprefix("accuracy_by_")): html.inline(data)
+        for plot, data in plots
+        if plot.suffix == ".svg"
+    }
 
 
 def _notices(view: View, results: Evaluated) -> list[Notice]:

@@ -10,3 +10,4 @@ class ReportParams(Params):
     pairs: int = option(6, "Pairs shown side by side of each kind of duplicate", ge=0, le=100)
     answers: int = option(300, "Questions on the page of models' answers, those they disagree on first", ge=0, le=5000)
     characters: int = option(400, "Characters shown of one text", ge=40, le=20_000)
+    figures: bool = option(True, "Draw the figures, as .svg and .png")

@@ -1,23 +1,32 @@
-"""Table 2 of CMExam (Liu et al. 2023), tables 1 and 2 of CMB (Wang et al. 2023), of any dataset."""
+"""Table 2 and figure 2 of CMExam (Liu et al. 2023), tables 1 and 2 of CMB (Wang et al. 2023), of any dataset."""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from build_dataset.pipeline.export.card import statistics
+from build_dataset.pipeline.export.card import distribution, statistics
 from build_dataset.pipeline.export.formats import question_text
+from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.pipeline.report.build import WORDS
 from build_dataset.schemas.questions import SPLIT_NAMES
-from build_dataset.schemas.taxonomy import exam_names
+from build_dataset.schemas.taxonomy import Dimension, dimensions, exam_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Splits = Mapping[str, pl.DataFrame]
 
 _TEXTS = (("question", "Q", "题目"), ("answer", "A", "答案"), ("explanation", "E", "解析"))
 _EXAM = ("exam_type", "exam_class", "exam_subject")  # from folders or columns of the source
+_MANY = 12  # labels from which a dimension has a column of its own
+_LONGEST = 13  # characters of a label's Chinese name; the abbreviation beside it is unique
 
 
 def text_lengths(rows: pl.DataFrame) -> pl.Series:
@@ -136,3 +145,78 @@ def _in_catalogue_order(counts: pl.DataFrame) -> pl.DataFrame:
 
 def _both(chinese: str | None, english: str | None) -> str:
     return " ".join(filter(None, (chinese, english))) if chinese else "未注明 not stated"
+
+
+def figure2(splits: Splits) -> dict[str, bytes]:
+    """``figures/figure2.svg`` and ``.png``; counts are stacked split by split."""
+    from matplotlib.patches import Patch
+
+    tall = [dimension.name for dimension in dimensions().values() if len(dimension.labels) > _MANY]
+    small = {name: len(dimension.labels) for name, dimension in dimensions().items() if name not in tall}
+    right = ("length", *small)  # one below the other
+    with figure(4.5 * (len(tall) + 1), max(2.15 * len(right), 6 * bool(tall))) as drawn:
+        axes: dict[str, Axes] = drawn.subplot_mosaic(
+            [[*tall, name] for name in right],
+            width_ratios=[*(1 for _ in tall), 0.9],
+            height_ratios=[1.1, *(1.2 if labels > 5 else 1 for labels in small.values())],
+        )
+        _draw_lengths(axes["length"], splits)
+        for name, dimension in dimensions().items():
+            _draw_labels(axes[name], dimension, splits)
+        handles = [
+            Patch(color=colour, label=f"{name} {SPLIT_NAMES[name]}")
+            for name, colour in zip(splits, COLOURS, strict=False)
+        ]
+        drawn.legend(handles=handles, loc="outside upper right", ncols=len(handles))
+        return both_formats("figure2", drawn)
+
+
+def _draw_lengths(axes: Axes, splits: Splits) -> None:
+    """Questions by length in characters, from the first to the third quartile of all."""
+    lengths = {name: text_lengths(rows) for name, rows in splits.items()}
+    whole = pl.concat(lengths.values())
+    low, high = (whole.quantile(share, "linear") or 0 for share in (0.25, 0.75))  # the middle half
+    axes.set_title("Question length within the interquartile range\n四分位距内的题目字数", fontsize=9)
+    places = list(range(math.ceil(low), int(high) + 1))  # whole characters between the quartiles
+    counts = {name: dict(values.value_counts().iter_rows()) for name, values in lengths.items()}
+    _bars(axes, places, [[counts[name].get(place, 0) for place in places] for name in splits])
+    axes.set_xlabel("characters 字数", fontsize=7.5)
+    axes.set_ylabel("questions 题数", fontsize=7.5)
+    axes.grid(visible=False, axis="x")
+
+
+def _draw_labels(axes: Axes, dimension: Dimension, splits: Splits) -> None:
+    """Questions by label, the most frequent at the top; difficulty in its own order."""
+    axes.set_title(f"{dimension.en}\n{dimension.zh}", fontsize=9)
+    counts = {label: sizes for label, sizes in distribution(splits, dimension.name).items() if label}
+    if not counts:
+        axes.text(0.5, 0.5, "no label 无标签", ha="center", transform=axes.transAxes)
+        axes.set_axis_off()
+        return
+    order = {label: place for place, label in enumerate(dimension.zh_names())}
+    if dimension.name == "difficulty":  # an ordinal scale, the easiest on top
+        labels = sorted(counts, key=lambda label: -order.get(label, len(order)))
+    else:
+        labels = sorted(counts, key=lambda label: (sum(counts[label].values()), -order.get(label, 0), label))
+    _bars(axes, range(len(labels)), [[counts[label][name] for label in labels] for name in splits], level=True)
+    axes.set_yticks(range(len(labels)), [_label_name(dimension, label) for label in labels], fontsize=7.5, color=INK)
+    axes.set_ylim(-0.7, len(labels) - 0.3)
+    axes.set_xlabel("questions 题数", fontsize=7.5)
+    axes.grid(visible=False, axis="y")
+
+
+def _bars(axes: Axes, places: Sequence[int], parts: Sequence[Sequence[int]], *, level: bool = False) -> None:
+    below = [0] * len(places)  # stacked split by split
+    for part, colour in zip(parts, COLOURS, strict=False):
+        if level:
+            axes.barh(places, part, left=below, color=colour, height=0.75)
+        else:
+            axes.bar(places, part, bottom=below, color=colour, width=0.85)
+        below = [one + other for one, other in zip(below, part, strict=True)]
+
+
+def _label_name(dimension: Dimension, label: str) -> str:
+    """A label's Chinese name, cut, and its abbreviation; ``$`` would begin a formula."""
+    entry = dimension.find(label)
+    chinese = label if len(label) <= _LONGEST else f"{label[:_LONGEST]}…"
+    return f"{chinese} {entry.abbr if entry else ''}".strip().replace("$", r"\$")

@@ -26,6 +26,11 @@ def prompt_name(prompt: str) -> str:
     return str(WORDS["prompts"].get(prompt, prompt.rpartition("/")[2]))
 
 
+def plot_name(text: str) -> str:
+    """A name in a plot, where it must begin no formula."""
+    return text.replace("$", r"\$")
+
+
 def title(dimension: str) -> str:
     """``疾病类别 Disease group``."""
     return dimension_names()[dimension]

@@ -1,46 +1,50 @@
-"""Charts are the same for the same data, and hold every label, series and interval."""
+"""Figures are the same for the same data, and show Chinese."""
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
+import warnings
 
-from build_dataset.pipeline.rendering.figures import COLOURS, Chart, svg
+import pytest
 
-CHART = Chart(
-    "内科 <b>", ["骨骼", "$x_ & y"], {"one": [(50.0, 40.0, 60.0), None], "two": [(25.0, None, None), (0.0, 0.0, 5.0)]}
-)
-
-
-def drawn(chart: Chart) -> list[ElementTree.Element]:
-    return list(ElementTree.fromstring(svg(chart)))
+from build_dataset.pipeline.rendering import figures
+from build_dataset.pipeline.rendering.figures import figure, save
 
 
-def of(kind: str, chart: Chart = CHART) -> list[ElementTree.Element]:
-    return [each for each in drawn(chart) if each.tag.endswith(kind)]
+def _bars(kind):
+    with figure() as drawn:
+        axes = drawn.subplots()
+        axes.bar(["内科 Internal medicine", "骨骼"], [3, 5])
+        return save(drawn, kind)
 
 
 def test_the_same_data_gives_the_same_bytes():
-    assert svg(CHART) == svg(CHART)
+    assert _bars("svg") == _bars("svg")
+    assert _bars("png") == _bars("png")
 
 
-def test_every_text_stands_there_as_it_is():
-    assert {"内科 <b>", "骨骼", "$x_ & y", "one", "two"} <= {each.text for each in of("text")}
+def test_no_chinese_glyph_is_missing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert _bars("png").startswith(b"\x89PNG")
 
 
-def test_bars_are_as_long_as_their_shares_in_the_colour_of_their_series():
-    bars = [(float(each.attrib["width"]), each.attrib["fill"]) for each in of("rect") if each.attrib["height"] == "8"]
-    legend, bars = bars[-2:], bars[:-2]
-    assert legend == [(8.0, COLOURS[0]), (8.0, COLOURS[1])]
-    assert len(bars) == 3, "what is not known has no bar"
-    assert [length for length, _ in bars] == [333.3, 166.7, 0.0], "of 400 for 60 %"
-    assert [colour for _, colour in bars] == [COLOURS[0], COLOURS[1], COLOURS[1]]
+def test_an_svg_has_no_ground_and_no_date():
+    text = _bars("svg").decode()
+    assert "<dc:date>" not in text
+    assert "#ffffff" not in text
 
 
-def test_intervals_are_lines_and_the_axis_ends_with_the_next_ten():
-    spans = [float(each.attrib["x2"]) - float(each.attrib["x1"]) for each in of("line")]
-    assert [span > 0 for span in spans].count(True) == 2
-    assert "60 %" in {each.text for each in of("text")}
-
-
-def test_a_chart_without_labels_is_a_chart():
-    assert drawn(Chart("none", [], {}))
+@pytest.mark.parametrize("content", [None, b"half"])
+def test_a_font_that_is_missing_or_cut_is_written_anew(tmp_path, monkeypatch, content):
+    monkeypatch.setattr("matplotlib.get_cachedir", lambda: str(tmp_path))
+    path = tmp_path / "build-dataset-cjk.ttf"
+    if content:
+        path.write_bytes(content)
+    figures._chinese_font.cache_clear()
+    assert "Droid" in figures._chinese_font()
+    assert path.stat().st_size > 1_000_000
+    before = path.stat().st_ino
+    figures._chinese_font.cache_clear()
+    figures._chinese_font()
+    assert path.stat().st_ino == before, "written once"
+    figures._chinese_font.cache_clear()

@@ -45,6 +45,7 @@ def test_hidden_characters_are_shown_by_their_names(template):
     assert page.count("␁␟\ufffd\ufffd\ufffd‹U+2060›‹U+FEFF›") == 2
 
 
-def test_a_drawing_is_a_part_of_the_page_and_a_picture_an_address():
-    assert html.inline(b"<svg/>").__html__() == "<svg/>"
+def test_a_drawing_takes_the_colour_of_the_page_and_brings_no_comment():
+    drawn = b'<?xml version="1.0"?><svg><!-- a name --><path fill="#3a3f47"/></svg>'
+    assert html.inline(drawn) == '<svg><path fill="currentColor"/></svg>'
     assert html.data_uri(b"abc", "image/png") == "data:image/png;base64,YWJj"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from build_dataset.pipeline.evaluate.grading import RunSettings
-from build_dataset.pipeline.evaluate.results.build import Evaluated, plots
+from build_dataset.pipeline.evaluate.results.build import Evaluated, _drawn, plots
+from build_dataset.pipeline.evaluate.results.view import View
 
 from .test_tables import score
 
@@ -15,9 +16,10 @@ LENGTHS = [score("one", 0.5), *(score("one", 0.5, "length", label) for label in 
 def test_a_plot_needs_something_to_show():
     assert plots(Evaluated([])) == {}
     assert plots(Evaluated([score("one", 0.5)])) == {}
+    assert plots(Evaluated([score("one", 0.5), score("one", 0.5, "length", "0–9")])) == {}
 
 
-def test_labels_of_the_papers_tables_and_lengths_are_drawn():
+def test_each_plot_is_a_vector_and_a_picture():
     found = [
         *LENGTHS,
         score("human", 0.7, low=None, high=None),
@@ -25,9 +27,14 @@ def test_labels_of_the_papers_tables_and_lengths_are_drawn():
         *(score(run, 0.5, "exam_class", label) for run in ("one", "human") for label in ("护理学", "执业医师")),
     ]
     made = plots(Evaluated(found))
-    assert set(made) == {"difficulty", "length"}
-    assert "  n = 200<" in made["difficulty"].decode()
-    assert "考生 human" in made["length"].decode()
+    names = ("accuracy_by_difficulty", "accuracy_by_length")
+    assert set(made) == {f"figures/{name}.{kind}" for name in names for kind in ("svg", "png")}
+    assert all(data.startswith(b"\x89PNG") for name, data in made.items() if name.endswith(".png"))
+
+
+def test_a_name_that_begins_a_formula_is_drawn_as_it_is():
+    hostile = [item.model_copy(update={"run": "$\\frac{"}) for item in LENGTHS]
+    assert plots(Evaluated(hostile))
 
 
 def test_a_label_with_too_few_questions_is_not_drawn():
@@ -44,8 +51,7 @@ def test_values_at_the_edges_and_absent_ones_are_drawn(value):
 def test_the_best_run_of_each_model_is_drawn():
     runs = {"m": 0.5, "m 3-shot": 0.6, "n": 0.4}
     found = Evaluated(
-        [score(run, value, *part) for run, value in runs.items() for part in ((), ("length", "0–9"))],
+        [score(run, value) for run, value in runs.items()],
         askings={run: RunSettings(run.split()[0], "answer", "answer_only") for run in runs},
     )
-    text = plots(found)["length"].decode()
-    assert (">m 3-shot<" in text, ">n<" in text, ">m<" in text) == (True, True, False)
+    assert _drawn(View(found.scores), found) == ["m 3-shot", "n"]

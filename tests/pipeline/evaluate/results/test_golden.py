@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -17,10 +18,12 @@ from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores
 from build_dataset.pipeline.evaluate.metrics import score_items
-from build_dataset.pipeline.evaluate.results.build import Evaluated, headlines, markdown, plots
+from build_dataset.pipeline.evaluate.results import build as figures
+from build_dataset.pipeline.evaluate.results.build import Evaluated, headlines, markdown
 from build_dataset.pipeline.evaluate.scoring import OVERALL, Graded, GradedText, by_slice, count_overlap, human_scores
 from build_dataset.schemas.evaluation import Judgement, Outcome, Task
 from build_dataset.schemas.release import ReleaseRow
+from tests.pipeline.drawn import described
 from tests.pipeline.evaluate.conftest import make_question
 
 GOLDEN = Path(__file__).with_name("golden.txt")
@@ -123,7 +126,16 @@ def _rounded(row) -> str:
 
 def drawings() -> list[str]:
     """Every plot as text."""
-    return [line for name, drawn in plots(evaluated()).items() for line in (f"## {name}", *drawn.decode().splitlines())]
+    found = evaluated()
+    lines: list[str] = []
+
+    def note(name, figure):
+        lines.extend([f"## {name}", *described(figure)])
+        return {}
+
+    with patch.object(figures, "both_formats", note):
+        figures.plots(found)
+    return lines
 
 
 PARTS = {

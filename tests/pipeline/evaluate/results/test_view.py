@@ -12,6 +12,7 @@ from build_dataset.pipeline.evaluate.results.view import (
     label_name,
     mean,
     p_value,
+    plot_name,
     prompt_name,
     ranked_table,
     value,
@@ -65,6 +66,7 @@ def test_a_p_value_is_told_down_to_a_thousandth(p: float, expected: str) -> None
 
 
 def test_names_are_shown_without_what_is_no_name() -> None:
+    assert plot_name("$a$") == r"\$a\$"
     assert prompt_name("my/own/prompt.toml") == "prompt.toml"
     assert [label_name("甲", None), label_name("A1", "A1"), label_name("甲", "First")] == ["甲", "A1", "甲 First"]
 
