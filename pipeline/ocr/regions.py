@@ -12,7 +12,6 @@ from scipy.sparse.csgraph import connected_components
 
 from build_dataset.pipeline.ocr import glyphs
 from build_dataset.pipeline.ocr.model import PageRegion, Rect, TextRun, bounding_box, group_while
-from build_dataset.pipeline.ocr.mupdf import pymupdf
 from build_dataset.schemas.documents import LineKind
 from build_dataset.schemas.grouping import group_values
 
@@ -40,15 +39,14 @@ class Drawing:
 
 
 def read_drawing(page: Any, images: Sequence[dict[str, Any]]) -> Drawing:
-    """Rules, shapes and images (of ``page.get_image_info()``) in displayed coordinates, small dots left out."""
-    matrix = page.rotation_matrix if page.rotation else None
+    """Rules, shapes and images (of ``page.get_image_info()``) of a page without rotation, small dots left out."""
     frame = Rect(*page.rect)
     across, down, shapes = set[Rect](), set[Rect](), set[Rect]()
     for path in page.get_cdrawings():
         if path.get("fill") == (1.0, 1.0, 1.0) and path["type"] == "f":
             continue
         for box in _pieces(path):
-            rect = Rect(*(round(edge, 1) for edge in _displayed(box, matrix)))
+            rect = Rect(*(round(edge, 1) for edge in box))
             if rect.height < _THIN and rect.width >= 2 * _THIN:
                 across.add(rect)
             elif rect.width < _THIN and rect.height >= 2 * _THIN:
@@ -60,10 +58,9 @@ def read_drawing(page: Any, images: Sequence[dict[str, Any]]) -> Drawing:
 
 def image_boxes(page: Any, images: Sequence[dict[str, Any]]) -> list[Rect]:
     """Return where images stand as displayed, dots and hairlines left out; arguments as of ``read_drawing``."""
-    matrix = page.rotation_matrix if page.rotation else None
     frame = Rect(*page.rect)
     large = (info for info in images if min(info["width"], info["height"]) > 4)  # pixels; smaller are dots
-    boxes = (_displayed(info["bbox"], matrix).within(frame) for info in large)
+    boxes = (Rect(*info["bbox"]).within(frame) for info in large)
     return [box for box in boxes if min(box.width, box.height) >= 6]  # points: less is a hairline
 
 
@@ -84,10 +81,6 @@ def _pieces(path: dict[str, Any]) -> Iterable[Sequence[float]]:
             points = [point for point in item[1:] if isinstance(point, tuple)]  # one of a quad is four
             if len(corners := np.array(points, dtype=float).reshape(-1, 2)):
                 yield (*corners.min(axis=0).tolist(), *corners.max(axis=0).tolist())
-
-
-def _displayed(box: Sequence[float], matrix: Any) -> Rect:
-    return Rect(*box) if matrix is None else Rect(*(pymupdf.Rect(box) * matrix))
 
 
 def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[PageRegion]:

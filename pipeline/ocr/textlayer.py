@@ -17,7 +17,6 @@ _ASCENT, _DESCENT = 0.88, 0.18
 """Top and bottom of a line's box above and below its baseline, in em: fonts' own values are off by up to 40 %."""
 SMALLEST = 2.0
 """Points below which nobody reads a glyph: Acrobat puts ones of 1 pt (ZWAdobeF) where a line was edited."""
-MAX_GLYPHS = 60_000  # Glyphs of one page that are looked at: a dense A3 page has about 8,000
 Char = tuple[str, float, float, float]  # A character, its left and right edge and its baseline in points
 
 
@@ -52,7 +51,7 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
                 layer.hidden += visible
             elif not level:
                 layer.turned += visible
-            elif not _is_watermark(span, page_width) and layer.glyphs <= MAX_GLYPHS:
+            elif not _is_watermark(span, page_width):
                 layer.runs.extend(_runs(chars, span["size"], span["font"]))
     return page.get_image_info(), layer
 

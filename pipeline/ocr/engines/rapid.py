@@ -54,7 +54,7 @@ class RapidEngine(OcrEngine):
     """Detects lines, then recognises each with PP-OCRv6.
 
     The tiny models find the lines and read them first, and the small recogniser reads again what they are
-    unsure of, unless the small ones are to do it all. No direction classifier: it loses whole lines of turned
+    unsure of. No direction classifier: it loses whole lines of turned
     two-column scans (character error rate .93 % with it, .17 % without).
     """
 
@@ -66,17 +66,12 @@ class RapidEngine(OcrEngine):
 
         cv2.setNumThreads(1)
         self._backend = backend(params)
-        quick = params.tiny_first
-        detection = _model("tiny" if quick else "small", "det")
-        self._detector = Detector(detection, self._backend, params.detection_side)
-        self._good = good = self._recogniser("small")
-        self._recogniser_of_lines = Cascade(self._recogniser("tiny"), good, _SQUEEZE) if quick else good
-        # Parts that are read again are hard: at full width 35 of 14,408 characters of scans were wrong, squeezed 40.
-        self._squeeze = 1.0 if quick else _SQUEEZE
-
-    def _recogniser(self, size: str) -> Recogniser:
-        known = _MODELS / "PP-OCRv6_rec_tiny.txt" if size == "tiny" else None
-        return Recogniser.load(_model(size, "rec"), self._backend, known)
+        self._detector = Detector(_model("tiny", "det"), self._backend, params.detection_side)
+        self._good = Recogniser.load(_model("small", "rec"), self._backend, None)
+        quick = Recogniser.load(_model("tiny", "rec"), self._backend, _MODELS / "PP-OCRv6_rec_tiny.txt")
+        # Lines are cut at full width, and squeezed for the quick look: parts that are read again are hard, at full
+        # width 35 of 14,408 characters of scans were wrong, squeezed 40.
+        self._lines = Cascade(quick, self._good, _SQUEEZE)
 
     @staticmethod
     def check(params: RapidOcrParams) -> None:
@@ -89,15 +84,14 @@ class RapidEngine(OcrEngine):
     @staticmethod
     def models(params: RapidOcrParams) -> list[str]:
         """Return the models that read and what they run on: backends differ in the last digits."""
-        models = "PP-OCRv6 tiny, small where unsure" if params.tiny_first else "PP-OCRv6 small"
-        return [f"{models} on {backend(params)}"]
+        return [f"PP-OCRv6 tiny, small where unsure on {backend(params)}"]
 
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The lines of an RGB image."""
         page = np.ascontiguousarray(pixels[:, :, ::-1])
-        cut = [(box, cut_line(page, box, self._squeeze)) for box in self._detector.find(page)]
+        cut = [(box, cut_line(page, box, 1.0)) for box in self._detector.find(page)]
         found = [(box, image) for box, image in cut if image is not None]
-        lines = self._recogniser_of_lines.read([image for _, image in found])
+        lines = self._lines.read([image for _, image in found])
         words = []
         for (box, image), glyphs in zip(found, lines, strict=True):
             raise_digits(image, glyphs)
@@ -107,7 +101,7 @@ class RapidEngine(OcrEngine):
 
     def _wider(self, page: NDArray[np.uint8], box: NDArray[np.float32]) -> list[Glyph] | None:
         """Return what is read with more of the page around a line; None where some of its ink is still unclaimed."""
-        image = cut_line(page, grown(box), self._squeeze)
+        image = cut_line(page, grown(box), 1.0)
         if image is None:
             return None
         (glyphs,) = self._good.read([image])

@@ -151,10 +151,7 @@ class FakeDetector:
         return [CORNERS, CORNERS + 20, CORNERS + 40]
 
 
-@pytest.mark.parametrize("quick", [True, False])
-def test_tiny_models_read_lines_at_full_width_and_the_small_one_alone_reads_them_squeezed(
-    quick: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_are_cut_at_full_width_and_read_by_both_models(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
     cut: list[tuple[float, float]] = []
 
@@ -174,28 +171,26 @@ def test_tiny_models_read_lines_at_full_width_and_the_small_one_alone_reads_them
     monkeypatch.setattr(rapid, "Cascade", FakeCascade)
     monkeypatch.setattr(rapid.Recogniser, "load", load)
     monkeypatch.setattr(rapid, "cut_line", cut_line)
-    engine = RapidEngine(RapidOcrParams(backend="onnxruntime", tiny_first=quick))
+    engine = RapidEngine(RapidOcrParams(backend="onnxruntime"))
     assert threads == [1]
-    size = "tiny" if quick else "small"
     side = RapidOcrParams().detection_side
     detector: Any = engine._detector
-    assert detector.given == (rapid._model(size, "det"), "onnxruntime", side)
+    assert detector.given == (rapid._model("tiny", "det"), "onnxruntime", side)
     good = ("PP-OCRv6_rec_small.onnx", "onnxruntime", None)
     tiny = ("PP-OCRv6_rec_tiny.onnx", "onnxruntime", "PP-OCRv6_rec_tiny.txt")
-    reading: Any = engine._recogniser_of_lines
-    assert (reading.given if quick else reading) == ((tiny, good, 0.8) if quick else good)
+    reading: Any = engine._lines
+    assert reading.given == (tiny, good, 0.8)
 
     class Reads:
         def read(self, images: list[np.ndarray]) -> list[list[Glyph]]:
             assert len(images) == 2
             return [[Glyph("甲", 0.9, 0)], [Glyph("乙", 0.1, 0)]]
 
-    monkeypatch.setattr(engine, "_recogniser_of_lines", Reads())
+    monkeypatch.setattr(engine, "_lines", Reads())
     coloured = np.zeros((60, 80, 3), np.uint8)
     coloured[:, :, 0] = 200
     words = engine.recognise(coloured)
-    squeeze = 1.0 if quick else 0.8
-    assert cut == [(0.0, squeeze), (20.0, squeeze), (40.0, squeeze)]
+    assert cut == [(0.0, 1.0), (20.0, 1.0), (40.0, 1.0)]
     assert [(word.text, word.corners[0]) for word in words] == [("甲", (0.0, 0.0))]
     assert detector.page[0, 0].tolist() == [0, 0, 200], "networks want blue first"
 

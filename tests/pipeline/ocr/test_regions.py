@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from types import SimpleNamespace
 
-import pymupdf
 import pytest
 
 from build_dataset.pipeline.ocr.model import PageRegion, Rect, TextRun
@@ -26,9 +25,8 @@ HALVES = [half / 2 for half in range(200)]
 TENTHS = [tenth / 10 for tenth in range(1, 300)]
 
 
-def page_of(*paths, rotation=0):
-    matrix = pymupdf.Matrix(0, 1, -1, 0, 600, 0)
-    return SimpleNamespace(rotation=rotation, rotation_matrix=matrix, rect=PAGE, get_cdrawings=lambda: list(paths))
+def page_of(*paths):
+    return SimpleNamespace(rect=PAGE, get_cdrawings=lambda: list(paths))
 
 
 def stroke(*items):
@@ -64,8 +62,6 @@ def test_every_kind_of_path_stands_in_its_list_where_it_is_displayed():
     assert drawing.down == [(10, 20, 10, 90), (100, 100, 100, 130), (150, 100, 150, 130)]
     assert drawing.shapes == [(10, 190, 40, 210), (10, 300, 60, 350), (30, 40, 80, 60), (200, 100, 250, 130)]
     assert drawing.pieces == 11
-    turned = read_drawing(page_of(line(10, 20, 10, 90), rotation=90), [])
-    assert (turned.across, turned.down) == ([(510, 10, 580, 10)], [])
 
 
 def test_rules_are_thin_and_long_and_dots_and_backgrounds_are_nothing(flips):
@@ -85,14 +81,13 @@ def test_a_stroked_rectangle_of_some_width_is_its_four_sides(flips):
 
 
 def test_images_of_some_pixels_and_points_count_as_far_as_they_stand_on_the_page(flips):
-    def boxes(pixels=9, points=9.0, left=10.0, rotation=0):
+    def boxes(pixels=9, points=9.0, left=10.0):
         info = {"width": pixels, "height": 99, "bbox": (left, 20, left + points, 50)}
-        return image_boxes(page_of(rotation=rotation), [info])
+        return image_boxes(page_of(), [info])
 
     assert flips(lambda pixels: len(boxes(pixels)), range(1, 12)) == [5]
     assert flips(lambda points: len(boxes(points=points)), HALVES) == [6.0]
     assert boxes(points=50.0, left=-20.0) == [(0, 20, 30, 50)]
-    assert boxes(rotation=90) == [(550, 10, 580, 19)]
 
 
 def grid(columns=3, rows=3, width=30.0, height=20.0, x=100.0, y=100.0, **more) -> Drawing:

@@ -68,13 +68,6 @@ def test_characters_that_run_another_way_are_turned():
     assert counted(upward, level, hidden) == (["乙"], 3, 1, 1)
 
 
-def test_so_many_characters_of_a_page_are_read_and_no_more():
-    most, one = span(("甲" * 60_000, 10.0, 20.0)), span(("乙", 40.0, 50.0))
-    assert [text[:1] for text in counted(*apart(most))[0]] == ["甲"]
-    assert [text[:1] for text in counted(*apart(most, one))[0]] == ["甲"]
-    assert [text[:1] for text in counted(*apart(span(("甲" * 60_001, 10.0, 20.0))))[0]] == []
-
-
 def test_a_run_ends_at_a_wide_gap_or_a_step_back_not_where_letters_touch():
     def texts(*starts: float) -> list[str]:
         return counted(line(span(*(("甲", x0, x0 + 10) for x0 in starts))))[0]
