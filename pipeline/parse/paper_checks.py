@@ -214,7 +214,9 @@ def _first_of_group(judged: Judged) -> Findings:
 def _repeated_feet(judged: Judged) -> Findings:
     whole = [draft for draft in judged.questions if not draft.suffix]
     under = [dict.fromkeys(map(without_digits, under_options(draft))) for draft in whole]
-    times = Counter(chain.from_iterable(under))
+    pairs = zip(whole, under, strict=True)
+    asked = {draft.stem or id(draft): lines for draft, lines in pairs}  # a question that comes again counts once
+    times = Counter(chain.from_iterable(asked.values()))
     for draft, lines in zip(whole, under, strict=True):
         again = [line for line in lines if times[line] >= (REPEATED if len(line) < SHORT else 2)]
         if again:

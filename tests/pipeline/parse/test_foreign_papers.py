@@ -235,3 +235,45 @@ def test_an_explanation_in_a_stem_makes_it_wait():
     items += [f"5. B项不符合定义，排除。故正确答案为B。例：下列属于定义的是\n{FOUR}\n答案：A"]
     assert outcome("\n".join(items))[:4] == ["1A", "2A", "3A", "4A"]
     assert "text_left_over" in outcome("\n".join(items))[4]
+
+
+@pytest.mark.parametrize("sign", ["", "✅ ", "💡", "✔️ "])
+@pytest.mark.parametrize("key", ["Correct Answer\n{0}. {1}", "Answer: {0}", "Correct answer: {0}. {1}"])
+def test_a_sign_before_the_words_of_an_answer_says_nothing(sign, key):
+    words = dict(zip("ABCD", "甲乙丙丁", strict=True))
+    items = [
+        f"Question {at}\n{stem}\n{FOUR}\n{sign}{key.format(label, words[label])}\nExplanation\n见教材第{at}章"
+        for at, (stem, label) in enumerate(zip(STEMS, "BCD", strict=True), 1)
+    ]
+    assert outcome("\n".join(items)) == ["1B", "2C", "3D"]
+
+
+def test_a_heading_of_the_options_is_no_answer():
+    items = [f"{at}. {stem}\nAnswer\n{FOUR}\nCorrect answer: C" for at, stem in enumerate(STEMS, 1)]
+    assert outcome("\n".join(items)) == ["1C", "2C", "3C"]
+
+
+def test_numbers_in_pictures_of_keys_and_behind_bullets_open_items():
+    numbers = [*(f"{at}\ufe0f\u20e3" for at in range(1, 10)), "\U0001f51f", "1\ufe0f\u20e31\ufe0f\u20e3"]
+    asked = [f"{number} Which of these is number {at}?\n{FOUR}\nAnswer: B" for at, number in enumerate(numbers, 1)]
+    assert outcome("\n".join(asked)) == [f"{at}B" for at in range(1, 12)]
+    asked = [f"* Q{at}: Which of these is number {at}?\n{FOUR}\nAnswer: B" for at in range(1, 5)]
+    assert outcome("\n".join(asked)) == [f"{at}B" for at in range(1, 5)]
+
+
+def test_a_slanted_line_under_the_options_explains():
+    marks = ("[ ]", "[x]", "[ ]")
+    items = [
+        f"{at}. {stem}\n"
+        + "\n".join(f"{mark} {word}" for mark, word in zip(marks, ("甲", "乙", "丙"), strict=True))
+        + "\n_This is told on the first pages of the book._"
+        for at, stem in enumerate(STEMS, 1)
+    ]
+    assert outcome("\n".join(items)) == ["1B", "2B", "3B"]
+
+
+def test_a_question_that_is_printed_in_several_tests_has_no_foot_under_its_options():
+    item = "{}. 首选的药物是\nA. 甲\nB. 乙\nC. 丙\nD. 丁型的药物中\n作用最强的一种药物\n答案：A"
+    others = [f"{at}. 第{at}种药物是\n{FOUR}\n答案：B" for at in range(2, 5)]
+    text = "\n".join("\n".join([f"第{part}章", item.format(1), *others]) for part in "一二三")
+    assert not any("foot_inside" in one for one in outcome(text))
