@@ -599,7 +599,7 @@ def test_lines_under_the_options_of_an_item(texts: list[str], expected: list[str
      ("某网整理发布甲乙", 1, False), ("某网整理发布1234", 2, False)],
 )  # fmt: skip
 def test_a_line_under_the_options_of_several_items_is_a_foot(foot: str, times: int, flagged: bool) -> None:
-    own = [draft(at, pieces=drawn("题", "A.甲", "B.乙", f"{foot}{at}")) for at in range(times)]
+    own = [draft(at, stem=f"题{at}", pieces=drawn("题", "A.甲", "B.乙", f"{foot}{at}")) for at in range(times)]
     aside = draft(9, suffix="a", pieces=drawn("题", "A.甲", "B.乙", foot))
     told = [("foot_inside", f"{without_digits(foot)!r} stands in {times} items")]
     assert compared([*own, aside]) == [told if flagged else []] * times + [[]]
