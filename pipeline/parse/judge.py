@@ -1,6 +1,7 @@
 """The judgement of a paper whose keys were applied: what it lacks, and all checks of its questions in one order."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from build_dataset.pipeline.parse.checks import ParseCheck, run_checks
 from build_dataset.pipeline.parse.draft import Draft
@@ -41,7 +42,8 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
         if not (numbers := {draft.number for draft in members if draft.number is not None}):
             continue
         first, last = min(numbers), max(numbers)
-        start = 1 if first <= GAP else first
+        above = {draft.number or 0 for draft in of_section.get(section - 1, ())}
+        start = _resumed(members, max(above, default=0)) or (1 if first <= GAP else first)
         end, why = last, "the numbers around it are there"
         stated = _stated_last(members, first, paper.count if len(sections) == 1 else None)
         if stated is not None and last < stated:
@@ -50,6 +52,17 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
             end, why = end + 1, "its key answers it"
         gaps.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
     return gaps
+
+
+def _resumed(members: Sequence[Draft], above: int) -> int | None:
+    """The number at which the numbering of the section before goes on, as if the items between were numbered by it.
+
+    After 396 an author typed 2 … 45, then 441: the 44 items between are those from 397 to 440, and nothing is missing.
+    """
+    for place, (before, after) in enumerate(pairwise(draft.number or 0 for draft in members), 1):
+        if after > before + 1 and after == above + place + 1:
+            return after
+    return None
 
 
 def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int | None:

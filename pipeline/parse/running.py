@@ -1,5 +1,6 @@
 """Running heads and feet that the layout left among the lines."""
 
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
@@ -8,7 +9,7 @@ from rapidfuzz import fuzz
 
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation
-from build_dataset.pipeline.parse.folding import fold, letters_alone, spaceless, width, without_digits
+from build_dataset.pipeline.parse.folding import CJK, fold, letters_alone, spaceless, width, without_digits
 from build_dataset.pipeline.parse.heads import NumberStyle
 from build_dataset.pipeline.parse.labels import opens_option
 from build_dataset.pipeline.patterns import Patterns
@@ -20,6 +21,7 @@ TITLE = _P.title
 
 CLEAR = 0.6  # the weight from which on a number that is not 1 opens the questions of an excerpt
 RUNNING_PAGES = 3  # least number of pages that a page-counting line must open or close to be a running head
+STAMPED = 4  # the lines from the top or the bottom of a page within which a stamp may stand
 REPEATED = 3  # the least number of times that a refrain comes, word for word
 OF_PAGES, OF_ITEMS = 0.5, 0.1
 """Least share of pages, and of numbered lines, with which it must come. It comes with every page or item, while
@@ -29,8 +31,8 @@ MOSTLY = 0.8
 """Share of its places in which a line must look like a refrain; site text does in all but those beside a broken
 item."""
 _REFRAIN = 4  # least length of a refrain in characters; shorter lines (上一节) count only beside one
-LABELLED = 5  # least number of lines with the same labels for them to be what a collection says of its items
-_LONG = 8  # least number of letters of a running line with which a misread one is compared
+SCATTERED = 5  # times that a running line comes in a text without pages, at least, in places of three kinds
+_LONG = 8  # characters of such a line, at least; an option that is another option's last line is shorter
 
 
 def without_running(lines: list[Line]) -> list[Line]:
@@ -47,7 +49,7 @@ def without_running(lines: list[Line]) -> list[Line]:
         again = index >= first and _titles(line) and without_digits(line.text) in titles
         if line.kind is not LineKind.TEXT or not (again or _P.page_line.fullmatch(fold(line.text))):
             kept.append(line)
-    return _without_misread(_without_refrains(_without_labelled(kept)), lines)
+    return _without_misread(_without_refrains(_without_scattered(_without_stamps(_without_labelled(kept)))), lines)
 
 
 def _without_misread(kept: list[Line], lines: Sequence[Line]) -> list[Line]:
@@ -67,6 +69,27 @@ def _opens_questions(line: Line, page: int) -> bool:
     mark = heads.number_candidate(0, fold(line.text)) if line.kind is LineKind.TEXT else None
     clear = mark and mark.style is not NumberStyle.BARE and mark.weight >= CLEAR
     return line.page > page or (mark is not None and mark.value == 1) or bool(clear)
+
+
+def _without_stamps(lines: list[Line]) -> list[Line]:
+    """The lines without what a site stamps on pages: its address, or its name beside the first or last lines.
+
+    A stamp that was read as the end of a line is cut off it. Its name must have been recognised so on several pages:
+    what stands on lines of its own may be the end of a stem, which repeats too.
+    """
+    addresses = {line.page for line in lines if _P.address.fullmatch(_last_cell(line))}
+    edges = (line for page in _pages(lines) for line in (*page[:STAMPED], *page[-STAMPED:]))
+    cells = [(_last_cell(line), line) for line in edges if line.confidence is not None and "\t" in line.text]
+    names = group_values((cell, line.page) for cell, line in cells if _may_be_stamp(cell))
+    stamps = {name for name, pages in names.items() if len({*pages}) >= RUNNING_PAGES}
+    kept: list[Line] = []
+    for line in lines:
+        cell = _last_cell(line)
+        stamped = cell in stamps or (len(addresses) >= RUNNING_PAGES and _P.address.fullmatch(cell))
+        rest = line.text.rstrip().removesuffix(cell).rstrip() if stamped else line.text
+        if rest or not stamped:
+            kept.append(line.model_copy(update={"text": rest}) if stamped else line)
+    return kept
 
 
 def _without_refrains(lines: list[Line]) -> list[Line]:
@@ -98,13 +121,60 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
 
 
+def _without_scattered(lines: list[Line]) -> list[Line]:
+    """The lines without those that stand anywhere, as running heads do where a text has lost its pages.
+
+    Such a line, spaces, digits and signs aside, comes before options, answers, numbers and other text alike; what
+    belongs to questions keeps its place among them. It is cut off where it is glued to another line, too.
+    """
+    places = group_values(
+        (letters_alone(line.text), index)
+        for index, line in enumerate(lines)
+        if line.kind is LineKind.TEXT and _LONG <= len(line.text) <= 80
+    )
+    often = ((words, at) for words, at in places.items() if len(at) >= SCATTERED and len(words) >= _LONG)
+    running = {words for words, at in often if _is_scattered(at, lines)}
+    if not running:
+        return lines
+    # Any few signs and digits may stand between its letters.
+    forms = (r"[\W\d_]{0,4}".join(map(re.escape, words)) for words in sorted(running))
+    glued = re.compile("|".join(rf"^{form}(?=.)|(?<=.){form}$" for form in forms))
+    kept = [line for line in lines if line.kind is not LineKind.TEXT or letters_alone(line.text) not in running]
+    return [
+        line.model_copy(update={"text": glued.sub("", line.text)}) if glued.search(line.text) else line for line in kept
+    ]
+
+
 def _without_labelled(lines: list[Line]) -> list[Line]:
     """The lines without what a collection says of each item in labelled cells: 編碼：00558 出處：P.43."""
     folded = [fold(line.text) if line.kind is LineKind.TEXT else "" for line in lines]
     named = [tuple(_P.cell.findall(text)) if _P.labelled.fullmatch(text) else () for text in folded]
-    often = {names for names, times in Counter(named).items() if names and times >= LABELLED}
+    often = {names for names, times in Counter(named).items() if names and times >= SCATTERED}
     often = {names for names in often if not any(map(_P.field.match, names))}
     return [line for line, names in zip(lines, named, strict=True) if names not in often]
+
+
+def _is_scattered(indices: Sequence[int], lines: Sequence[Line]) -> bool:
+    """Return whether a line stands before lines of three kinds, each twice or more, and often after a short one.
+
+    The end of an option or of a stem goes on from a full line.
+    """
+    following = Counter(_place_kind(lines[index + 1].text) for index in indices if index + 1 < len(lines))
+    if sum(times > 1 for times in following.values()) < 3:
+        return False
+    edge = max(width(line.text) for line in lines[: 40 * SCATTERED])  # the first lines tell the width
+    short = sum(width(lines[index - 1].text) < 0.6 * edge for index in indices if index)
+    return short >= 0.25 * len(indices)
+
+
+def _place_kind(text: str) -> str:
+    """Return the kind of a line: of an option, an answer, a question's number, or other text."""
+    folded = fold(text)
+    if opens_option(folded):
+        return "first" if folded.lstrip("(（【[ ")[:1] in "Aa" else "later"
+    if _P.field.match(folded) or opens_explanation(folded):
+        return "answer"
+    return "number" if heads.number_candidate(0, folded) else "text"
 
 
 def _spaceless(line: Line) -> str:
@@ -178,6 +248,17 @@ def _is_full(line: Line, edges: Mapping[int, float]) -> bool:
     if line.box is None:
         return width(line.text) >= 0.8 * edge  # lines without boxes: a word may not have fitted
     return line.box.x1 > edge - 3 * (line.box.y1 - line.box.y0)  # three heights are three characters
+
+
+def _last_cell(line: Line) -> str:
+    return line.text.rsplit("\t", 1)[-1].strip() if line.kind is LineKind.TEXT else ""
+
+
+def _may_be_stamp(text: str) -> bool:
+    """Return whether a cell is a bare name: no number, option, head, sentence or letters of a key."""
+    folded = fold(text)
+    name = re.fullmatch(rf"[{CJK}A-Za-z ]{{3,20}}", folded) and re.search(rf"[{CJK}]{{2}}", folded)
+    return name is not None and not _opens(folded)
 
 
 def _titles(line: Line) -> bool:

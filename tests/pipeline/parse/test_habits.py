@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pipeline.parse.short import CASE, FIVE, FOUR, THREE, items, texts, told
+from build_dataset.pipeline.parse.paper import finish
+from build_dataset.pipeline.parse.stage import read_paper
+from build_dataset.schemas.documents import Line
+from tests.pipeline.parse.short import CASE, DOCUMENT, FIVE, FOUR, THREE, items, judged, texts, told
 
 
 @pytest.mark.parametrize(
@@ -182,6 +185,19 @@ def test_running_titles_and_page_numbers_leave_the_text(parse):
     outcome = parse("内科学试卷 A卷\n代號：1101\n" + "\f".join(pages).replace("\n內科", ""))
     assert told(outcome) == ["1-", "2-", "3-", "4-"]
     assert [texts(question) for question in outcome.questions] == [["甲", "乙", "丙", "丁"]] * 4
+
+
+def test_what_a_site_stamps_on_pages_leaves_the_text():
+    lines = [
+        Line(document="x", page=page, order=order, text=text, box=None, confidence=0.98, column=0, kind="text")
+        for page in (1, 2, 3)
+        for order, text in enumerate(
+            (f"{page}. 首选\t某某题库", "A. 甲", "B. 乙", "C. 丙", "D. 丁\tsite.com", "www.site.com")
+        )
+    ]
+    outcome = finish(judged(read_paper("x", lines)), DOCUMENT)
+    assert told(outcome) == ["1-", "2-", "3-"]
+    assert [(question.stem, texts(question)[-1]) for question in outcome.questions] == [("首选", "丁")] * 3
 
 
 def test_essays_beside_choice_items_are_set_aside_each(parse):

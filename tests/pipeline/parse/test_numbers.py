@@ -217,6 +217,11 @@ def stray(then):
     )
 
 
+def test_a_numbering_that_goes_on_as_if_stray_numbers_had_been_its_own_lacks_none(parse):
+    assert told(parse(stray(26))) == [f"{number}-" for number in (*range(1, 13), *range(2, 15), *range(26, 38))]
+    assert "? missing_number" in told(parse(stray(28)))
+
+
 def plain_items(count, explanation="解析：见教材。"):
     return "\n".join(
         f"没有编号的第{at}项对的是\n{FOUR}\n正确答案：{'ABCD'[at % 4]}\n{explanation}" for at in range(count)

@@ -143,6 +143,16 @@ def parsed(texts):
     return finish(paper, document_of("x.txt"))
 
 
+def test_a_running_line_glued_to_others_is_cut_off():
+    texts = []
+    for number in range(1, 9):
+        texts += item(number, f"第{number}种说法里")
+        texts[-1 - number % 4] += "某省技能等级认定第6批题库"
+        texts.insert(len(texts) - number % 5, "某省技能等级认定第6批题库")
+    kept = [line.text for line in without_running(make(texts))]
+    assert not any("技能" in text for text in kept)
+
+
 FOOT = "本站题目归某网所有"
 
 
@@ -189,6 +199,38 @@ def test_a_short_line_leaves_where_it_stands_beside_a_foot_in_four_fifths_of_its
         apart = [] if number <= count else [f"第{number}的别的行文字"]
         texts += [*item(number), FOOT, *apart, "下一"]
     assert leaves(texts, "下一") is (count >= 8)
+
+
+def stamped(pages: int, at: int, name: str = "天天学医网", confidence: float | None = 0.9) -> list[tuple[int, int]]:
+    """Page and place of the lines that keep a name which stands beside one line of each of the first pages."""
+    lines = [
+        Line(
+            document="d",
+            page=page,
+            order=order,
+            text=f"第{page}页情形{order}的文字" + (f"\t{name}" if page <= pages and order == at else ""),
+            box=None,
+            confidence=confidence,
+            column=0,
+            kind=LineKind.TEXT,
+        )
+        for page in range(1, 5)
+        for order in range(12)
+    ]
+    return [(line.page, line.order) for line in without_running(lines) if "\t" in line.text]
+
+
+@pytest.mark.parametrize("at", range(12))
+def test_a_name_is_stamped_beside_the_first_or_last_four_lines_of_a_page(at):
+    assert (not stamped(4, at)) is (at < 4 or at >= 8)
+
+
+@pytest.mark.parametrize("pages", [1, 2, 3, 4])
+def test_a_stamp_stands_on_three_pages(pages):
+    kept = [(page, 2) for page in range(1, pages + 1)] if pages < 3 else []
+    assert stamped(pages, 2) == kept
+    assert stamped(pages, 5, "www.site.com", None) == [(page, 5) for page, _ in kept]
+    assert stamped(pages, 2, confidence=None) == [(page, 2) for page in range(1, pages + 1)]
 
 
 NUMERALS = "一二三四五六七八九十甲乙"
