@@ -11,6 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.parse.judge import CHECKS
 from build_dataset.schemas.annotations import ExpertReview
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.documents import RawFile, StageManifest
@@ -21,7 +22,7 @@ TARGET = Path(__file__).with_name("tables.md")
 GATES = Path(__file__).with_name("gates.md")
 GATES_INTRODUCTION = """# Gates of the parser
 
-Written by `make docs` from `docs/gates.toml`; do not edit.
+Written by `make docs` from `docs/gates.toml` and the table of checks; do not edit.
 
 A question waits for a person when one of these is found, in the order in which they are checked. `build-dataset
 review verify` shows it beside its page. Each stands as its code in `pipeline/parse/`.
@@ -49,6 +50,8 @@ def text() -> str:
 def gates() -> str:
     """The page of the parser's gates."""
     rows = tomllib.loads(GATES.with_suffix(".toml").read_text(encoding="utf-8"))["gates"]
+    examples = {check.reason: check.example for check in reversed(CHECKS)}  # the first check of each reason
+    rows = [{"example": examples.get(row["reason"])} | row for row in rows]
     return GATES_INTRODUCTION + "".join(
         f"| `{row['reason']}` | {reason_names()[row['reason']]} | {row['for']} | {row['example']} |\n" for row in rows
     )

@@ -58,7 +58,7 @@ def reason_names() -> dict[str, str]:
 
 
 def in_both_languages(reason: str) -> str:
-    """Return ``没有答案 no_answer``; a reason of one's own (``clean.comment_rules``) stays as it is."""
+    """Return ``没有答案 no_answer``; a reason of one's own filter stays as it is."""
     name = reason_names().get(reason)
     return f"{name} {reason}" if name else reason
 

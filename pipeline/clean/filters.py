@@ -137,6 +137,12 @@ def low_confidence(question: Question, params: CleanParams) -> str | None:
     return ". ".join(filter(None, [detail, unsure_told(question)]))
 
 
+def erratum(question: Question, _: CleanParams) -> str | None:
+    """The source's comment says that something is wrong with the question or its key."""
+    comment = question.comment or ""
+    return f"the source's comment says “{comment[:80]}”" if PATTERNS.wrong_key.search(comment) else None
+
+
 def needs_figure(question: Question, params: CleanParams) -> str | None:
     """A figure stands inside the question, or its text points at one."""
     return None if params.keep_figures else _evidence(question, "figure")
@@ -172,7 +178,6 @@ def _parts(question: Question) -> list[tuple[str, str]]:
 
 UNREADABLE, ABSENT = "unreadable_characters", "answer_not_in_options"
 UNANSWERED = frozenset({UNREADABLE, ABSENT})  # Reasons that a correction settles, and nobody's word alone.
-_COMMENT = "comment"  # stands for the rules on comments among the reasons to look at a question
 
 Action = Literal["reject", "review"]
 Check = Callable[[Question, CleanParams], str | None]
@@ -242,13 +247,13 @@ FILTERS: tuple[Filter, ...] = (
     Filter("no_answer", no_answer, pl.col("answer").list.len().fill_null(0) == 0),
     Filter(ABSENT, answer_not_in_options, _STRANGE_KEY | _SEVERAL, action="review"),
     Filter("low_confidence", low_confidence, _UNSURE, action="review"),
+    Filter("erratum", erratum, pl.col("comment").is_not_null(), action="review"),
 )
 
 
 def suspect_reasons(questions: pl.DataFrame, params: CleanParams) -> list[list[str]]:
     """The reasons for which each row of a ``Question`` table has to be looked at; none for most."""
     looks = {item.reason: item.prefilter.fill_null(value=True) for item in FILTERS}  # null: it cannot tell
-    looks[_COMMENT] = pl.col("comment").is_not_null() & bool(params.comment_rules)
     named = [pl.when(look).then(pl.lit(reason)) for reason, look in looks.items()]
     options = {name: pl.lit(value) for name, value in params if isinstance(value, int | float)}
     reasons = questions.with_columns(**options).select(pl.concat_list(named).list.drop_nulls())
@@ -267,8 +272,4 @@ def judge_question(
                 figure = FilterVerdict("figure_item", detail, item.action)
                 continue
             return FilterVerdict(item.reason, detail, item.action)
-    for rule in params.comment_rules:
-        if question.comment and re.search(rule.pattern, question.comment):
-            detail = f"the source's comment says “{question.comment[:80]}”"
-            return FilterVerdict(rule.reason, detail, rule.action)
     return figure

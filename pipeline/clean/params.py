@@ -1,33 +1,13 @@
 """Options of the clean stage."""
 
-import re
 from importlib.resources import files
 from typing import Literal
-
-from pydantic import Field, field_validator
 
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.params import Params, option
 
 PATTERNS = Patterns("validity", files("build_dataset.pipeline.clean"))
-
-
-class CommentRule(Params):
-    """A rule for questions whose comment says that something is wrong with them."""
-
-    pattern: str = Field(description="Regular expression, searched in the source's comment.")
-    action: Literal["review", "reject"] = option("review", "Let it wait for a person, or drop it.")
-    reason: str = option("erratum", "The reason code to record.")
-
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, pattern: str) -> str:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"not a regular expression: {error}") from error
-        return pattern
 
 
 class CleanParams(Params):
@@ -44,9 +24,6 @@ class CleanParams(Params):
     max_garbled: float = option(0.1, "Largest share of unreadable characters in a question's text.", ge=0, le=1)
     max_wrong: float = option(
         0.01, "Share of the kept questions of scans that may be wrong in a letter or digit; others wait.", ge=0, le=1
-    )
-    comment_rules: tuple[CommentRule, ...] = option(
-        (CommentRule(pattern=PATTERNS.wrong_key.pattern),), "Rules on the source's comments, first match wins."
     )
 
     @property

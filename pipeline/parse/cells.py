@@ -223,10 +223,10 @@ def _from_list(value: list[Any]) -> Options:
     if value and all(isinstance(item, Mapping) for item in value):
         return _from_objects(value)
     if value and all(isinstance(item, list) and len(item) > 1 for item in value):
-        firsts, seconds, *more = zip(*value, strict=False)
+        firsts, seconds, *_ = zip(*value, strict=False)
         if all(isinstance(flag, bool) for flag in seconds):  # ["甲", true]
             return _flagged(firsts, seconds)
-        if not more:
+        if all(len(item) == 2 for item in value):
             return labelled((_label(str(label)), text) for label, text in value)
     texts = [_option(item) for item in value]
     if run := signed([text for text in texts if text]):

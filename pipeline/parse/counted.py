@@ -3,6 +3,7 @@
 Their options get the letters that all others have, and a key by number names them.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
+LATIN = str.maketrans("АБВГДЕ", LABELS[:6], "И")
 MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
 MIN_SHARE = 0.8  # share of questions that must have counted options
 MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
@@ -21,7 +23,7 @@ MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the quest
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces of a paper, counted options and keys by number as letters; of others as they are."""
-    pieces = _numbered(pieces)
+    pieces = _numbered(_with_latin_labels(pieces))
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
     keyed = sum(_P.key.fullmatch(line) is not None for line in lines)
     lettered = sum(_P.lettered.match(line) is not None for line in lines)
@@ -42,6 +44,17 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         order = [*dict.fromkeys([*range(starts[0]), *moved, *range(len(lines))])]
         return [replace(pieces[at], text=changed.get(at, pieces[at].text)) for at in order]
     return [*pieces]
+
+
+def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
+    """Return the pieces of a paper with Cyrillic labels with Latin ones: А) Б) В) and Ответ: Б."""
+    if sum(_P.cyrillic_second.match(piece.text) is not None for piece in pieces) < MIN_QUESTIONS:
+        return pieces
+
+    def latin(match: re.Match[str]) -> str:
+        return match["before"] + match["said"].upper().translate(LATIN)
+
+    return [replace(piece, text=_P.cyrillic.sub(latin, piece.text)) for piece in pieces]
 
 
 def _numbered(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:

@@ -19,6 +19,7 @@ from build_dataset.schemas.questions import Region
 
 _P = Patterns(__name__)
 BLANKS = 0.6  # share of stems with one bracket of letters for the paper to print its answers there
+MANY_BLANKS = 10  # least number of them where items with their answer behind a mark do not count
 MARKED = 0.8  # share of questions with a marked option for the marks to be the key
 SHOWN = 3  # least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)
 LABELLED = 2.3  # the mean strength of labels with a mark of their own at the starts of lines or columns
@@ -33,10 +34,11 @@ class Habits:
         # answers are printed as single letters on lines of their own
         self.single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
         filled = [item for item in fields if letters_inside(item.head)]  # 首选的是（C）
+        runs = [run for item in fields if not item.answers and (run := find_run(item.head))]
+        silent = sum(not item.answers for item in filled)
         shown = [letters_inside(item.head) in item.answers for item in filled if item.answers]
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
         # right options have a mark, or are set apart by the document
-        runs = [run for item in fields if not item.answers and (run := find_run(item.head))]
         marked = [
             0 < sum(bool(_P.marked_option.search(text)) for _, text in run.options) < len(run.options) for run in runs
         ]
@@ -45,7 +47,8 @@ class Habits:
         ruled = not dashes and any(run.options[-1][1].endswith(DASHES) for run in runs)
         self.marks = not ruled and sum(marked) >= SHOWN and sum(marked) >= MARKED * len(runs)
         # answers stand in the blanks of stems, wherever these are
-        self.blanks_inside = repeats or len(filled) > BLANKS * len(fields)
+        mixed = silent >= MANY_BLANKS and silent > BLANKS * len(runs)  # others have their answer behind a mark
+        self.blanks_inside = repeats or mixed or len(filled) > BLANKS * len(fields)
 
 
 class ItemText:

@@ -100,13 +100,6 @@ def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
     return [KeyPair(first + i, group) for i, group in enumerate(groups)]
 
 
-def _letter_row(text: str) -> tuple[KeyPair, ...]:
-    """Return the answers of a row ``6 A C B D A``; the rows beside it say whether it is one."""
-    match = _P.row.match(text)
-    letters = match[2].split() if match else []
-    return tuple(KeyPair(int(match[1]) + at, letter) for at, letter in enumerate(letters) if match)
-
-
 def grid(texts: Sequence[str], start: int = 0) -> KeyLine | None:
     """The grid whose row of numbers begins at a line, with the row of answers under it; None if there is none.
 
@@ -219,7 +212,7 @@ def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[i
         if answer_grid := grid(texts, index):
             lines |= dict.fromkeys(range(index, index + answer_grid.lines)) | {index: answer_grid}
             continue
-        pairs = _row_of(texts, index, lines) or line_pairs(text)
+        pairs = line_pairs(text)
         if len(pairs) > 1 or (pairs and (armed or _column(texts, index))):
             lines[index] = KeyLine(tuple(pairs))
             armed = True
@@ -236,15 +229,6 @@ def _column(texts: Sequence[str], index: int) -> bool:
     pairs = [line_pairs(text) for text in texts[index : index + 3]]
     numbers = [row[0].number for row in pairs if len(row) == 1 and row[0].letters[0].isalpha()]
     return len(numbers) == 3 and _contiguous(numbers)
-
-
-def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None]) -> Sequence[KeyPair]:
-    """Return a row of letters after one number, where the numbers of a row beside it run on from it or to it."""
-    row = _letter_row(texts[index])
-    below = _letter_row(texts[index + 1]) if row and index + 1 < len(texts) else ()
-    above = _letter_row(texts[index - 1]) if row and lines.get(index - 1) else ()
-    beside = [(upper, lower) for upper, lower in ((row, below), (above, row)) if upper and lower]
-    return row if any(upper[-1].number + 1 == lower[0].number for upper, lower in beside) else ()
 
 
 def _empty_short_rows(pieces: Sequence[ParsedLine], lines: Mapping[int, KeyLine | None]) -> None:

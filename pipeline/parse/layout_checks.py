@@ -1,7 +1,7 @@
 """Checks of the layout: what lines may have held that were not read, by the room that they left."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 
 from build_dataset.pipeline.parse.checks import Checks, Judged
@@ -46,7 +46,7 @@ def _beside_lost_number(judged: Judged) -> Findings:
     by_number = group_values(((draft.section, draft.number or 0), draft) for draft in items)
     by_group = group_values(((draft.section, draft.group), draft) for draft in items)
     numbers = group_values(sorted(by_number))
-    fewest, looked = _fewest_options(items), set[int]()
+    looked = set[int]()
     for gap in judged.paper.gaps:
         at = bisect_left(numbers[gap.section], gap.number)
         below, above = numbers[gap.section][max(0, at - 1) : at], numbers[gap.section][at : at + 1]
@@ -57,27 +57,13 @@ def _beside_lost_number(judged: Judged) -> Findings:
         # The head of 8～9 stands behind number 7.
         opened = {draft.group for draft in grouped if (draft.group_first or 0) <= gap.number} - known
         fresh = [draft for draft in before if id(draft) not in looked]
-        doubtful = [(draft, _has_fewer_options(draft, fewest) or _may_hold_more(draft, judged.gaps)) for draft in fresh]
+        doubtful = [(draft, _may_hold_more(draft, judged.gaps)) for draft in fresh]
         looked.update(map(id, before))
         shared = (draft for group in opened for draft in by_group[gap.section, group])
         doubtful += [(draft, "what is shared may hold it") for draft in shared]
         for draft, why in doubtful:
             if why and not draft.is_flagged("may_hold_another"):
                 yield draft, f"number {gap.number} was not found; {why}"
-
-
-def _fewest_options(items: Iterable[Draft]) -> dict[int, list[int]]:
-    """Return the two smallest counts of options in each section."""
-    counts = group_values((draft.section, len(draft.options)) for draft in items if draft.options)
-    return {section: sorted(sizes)[:2] for section, sizes in counts.items()}
-
-
-def _has_fewer_options(draft: Draft, fewest: Mapping[int, Sequence[int]]) -> str | None:
-    """Return why a question may end too early: all others of its section have more options."""
-    least = fewest.get(draft.section, ())
-    if not draft.options or len(least) < 2 or len(draft.options) >= least[1]:
-        return None
-    return f"it has {len(draft.options)} options, all others have {least[1]} or more"
 
 
 def _may_hold_more(draft: Draft, gaps: LineGaps) -> str | None:

@@ -3,6 +3,7 @@
 Other notations become lines of a paper: web text in one line, Moodle's {~%100%…}, task lists, cells.
 """
 
+import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -191,7 +192,10 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
     if piece.kind in REGIONS:
         yield piece
         return
-    text = _P.bullet.sub("", piece.text)
+    text = _P.sign_before.sub("", _P.bullet.sub("", piece.text))
+    text = _P.keycaps.sub(lambda found: f"{re.sub(r'[^0-9]', '', found[0]) or 10}. ", text)
+    if slanted := _P.slanted.fullmatch(text.strip()):
+        text = f"解析：{slanted['told']}"
     if row := _P.row.fullmatch(text):  # 1\tCâu 1: … A. … D. …\tC\t…
         text = f"{row['asked']}\n答案：{row['key']}" + (f"\n解析：{row['told']}" if row["told"] else "")
     elif key := _P.headed_key.fullmatch(text):

@@ -9,7 +9,7 @@ from build_dataset.pipeline.parse.checks import Checks, Judged
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import split_fields
 from build_dataset.pipeline.parse.folding import structural, without_digits
-from build_dataset.pipeline.parse.labels import find_labels, opens_option
+from build_dataset.pipeline.parse.labels import are_labels, find_labels, opens_option
 from build_dataset.pipeline.parse.lines import REGIONS, SHORT_OF, ParsedLine
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.paper import ParsedPaper
@@ -76,6 +76,8 @@ def _numbers_twice(judged: Judged) -> Findings:
 def _unusual_blanks(judged: Judged) -> Findings:
     questions = judged.paper.questions
     blanks = [draft for draft in questions if draft.in_blank]
+    if len(blanks) >= HABIT:  # those whose answer stands behind a mark or in a key say nothing of blanks
+        questions = [draft for draft in questions if draft.in_blank or draft.answer is None]
     habits, sizes = (Counter(draft.section for draft in some) for some in (blanks, questions))
     for draft in blanks if 3 * len(blanks) < len(questions) else ():  # a third of all is a habit of the paper
         if habits[draft.section] < max(HABIT, sizes[draft.section] / 2):
@@ -212,7 +214,9 @@ def _first_of_group(judged: Judged) -> Findings:
 def _repeated_feet(judged: Judged) -> Findings:
     whole = [draft for draft in judged.questions if not draft.suffix]
     under = [dict.fromkeys(map(without_digits, under_options(draft))) for draft in whole]
-    times = Counter(chain.from_iterable(under))
+    pairs = zip(whole, under, strict=True)
+    asked = {draft.stem or id(draft): lines for draft, lines in pairs}  # a question that comes again counts once
+    times = Counter(chain.from_iterable(asked.values()))
     for draft, lines in zip(whole, under, strict=True):
         again = [line for line in lines if times[line] >= (REPEATED if len(line) < SHORT else 2)]
         if again:
@@ -222,9 +226,15 @@ def _repeated_feet(judged: Judged) -> Findings:
 def _line_under_last(draft: Draft, judged: Judged) -> str | None:
     """Return a line under the last option that does not go on from it: the line above ends short of its column."""
     for above, below in pairwise(last_option_lines(draft)):
-        short = below.kind not in REGIONS and not below.in_table and judged.edges.ends_short(above)
+        in_cells = below.in_table and above.in_table
+        short = below.kind not in REGIONS and not in_cells and judged.edges.ends_short(above)
         goes_on = _P.unfinished.search(above.text) or GOES_ON.match(below.text)  # D. 由于 / 感染
-        if short and not goes_on and not _runs_on(draft, above):
+        if (
+            short
+            and not goes_on
+            and not are_labels(above.text.strip(" .．、)）").upper())
+            and not _runs_on(draft, above)
+        ):
             return below.text
     return None
 

@@ -49,7 +49,7 @@ def without_running(lines: list[Line]) -> list[Line]:
         again = index >= first and _titles(line) and without_digits(line.text) in titles
         if line.kind is not LineKind.TEXT or not (again or _P.page_line.fullmatch(fold(line.text))):
             kept.append(line)
-    return _without_misread(_without_refrains(_without_scattered(_without_stamps(kept))), lines)
+    return _without_misread(_without_refrains(_without_scattered(_without_stamps(_without_labelled(kept)))), lines)
 
 
 def _without_misread(kept: list[Line], lines: Sequence[Line]) -> list[Line]:
@@ -143,6 +143,15 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     return [
         line.model_copy(update={"text": glued.sub("", line.text)}) if glued.search(line.text) else line for line in kept
     ]
+
+
+def _without_labelled(lines: list[Line]) -> list[Line]:
+    """The lines without what a collection says of each item in labelled cells: 編碼：00558 出處：P.43."""
+    folded = [fold(line.text) if line.kind is LineKind.TEXT else "" for line in lines]
+    named = [tuple(_P.cell.findall(text)) if _P.labelled.fullmatch(text) else () for text in folded]
+    often = {names for names, times in Counter(named).items() if names and times >= SCATTERED}
+    often = {names for names in often if not any(map(_P.field.match, names))}
+    return [line for line, names in zip(lines, named, strict=True) if names not in often]
 
 
 def _is_scattered(indices: Sequence[int], lines: Sequence[Line]) -> bool:

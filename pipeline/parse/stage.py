@@ -147,6 +147,10 @@ def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
     # Sections are runs of the numbering that hold items, from 1: they survive an unread head. Numbered instructions on
     # a cover are no section of their own.
     numbered = [draft for draft in drafts if not draft.entry and (draft.set_aside or ("",))[0] != "instruction"]
+    rules = [draft for draft in numbered if draft.run == numbered[0].run]
+    asking = {id(draft.block) for draft in numbered if draft.options}
+    if not any(draft.options or id(draft.block) not in asking for draft in rules):  # no head parts them from questions
+        numbered = numbered[len(rules) :]
     section = {run: at for at, run in enumerate(sorted({draft.run for draft in numbered}), 1)}
     for draft in drafts:
         draft.section = section.get(draft.run, 0)

@@ -24,6 +24,8 @@ _P = Patterns(__name__)
 _SUFFIXES = (".html", ".htm", ".xhtml", ".mht", ".mhtml", ".md", ".markdown")
 _SILENT = frozenset({"script", "style", "noscript", "template", "head", "nav", "button", "select", "svg", "rt", "rp"})
 """Elements whose text nobody reads on the page."""
+_ASIDE = frozenset({"accesshide", "sr-only", "visually-hidden", "questionflag", "state", "grade"})
+"""Classes of texts for screen readers alone, and of what Moodle says of an attempt (Correct, Flag question)."""
 _INLINE = {"a", "abbr", "b", "bdi", "cite", "code", "em", "font", "i", "ins", "label"}
 _INLINE |= {"mark", "q", "rb", "ruby", "s", "small", "span", "strong", "sub", "sup", "u", "var"}
 """Elements that do not begin a line."""
@@ -124,7 +126,7 @@ def _pieces(root: Any, *, apart: bool) -> Iterator[str]:
             yield from chain.from_iterable(("\n", part) for part in further)
             continue
         tail = [_flat(item.tail)] if item.tail and item is not root else []
-        if not isinstance(item.tag, str) or item.tag in _SILENT:
+        if not isinstance(item.tag, str) or item.tag in _SILENT or _ASIDE & {*item.get("class", "").split()}:
             stack += tail
             continue
         edge = [] if item.tag in _INLINE else ["\t"] if item.tag in _CELLS else ["\n"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchmarks.clean.labelled import REASONS, counts, judged
 from build_dataset.pipeline.clean.filters import FILTERS, Filter, judge_question, low_confidence, suspect_reasons
-from build_dataset.pipeline.clean.params import CleanParams, CommentRule
+from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.schemas.questions import Option, Question
 from tests.making import make_question
 
@@ -267,19 +267,6 @@ def test_an_option_without_text_is_a_truncated_question() -> None:
     verdict = judge_question(question(listed=listed), CleanParams())
     assert verdict is not None
     assert (verdict.reason, verdict.detail) == ("truncated", "option C has no text")
-
-
-def test_comments_follow_the_rules_that_are_configured() -> None:
-    rules = (CommentRule(pattern="OLD", action="reject", reason="outdated"),)
-    verdict = judge_question(question(comment="OLD edition"), CleanParams(comment_rules=rules))
-    assert verdict is not None
-    assert (verdict.reason, verdict.action) == ("outdated", "reject")
-    assert reason(question(comment="题目有误"), comment_rules=()) is None
-
-
-def test_a_rule_that_is_no_pattern_is_refused() -> None:
-    with pytest.raises(ValueError, match="not a regular expression"):
-        CommentRule(pattern="(")
 
 
 PIECES = st.sampled_from(

@@ -236,6 +236,10 @@ def test_lines_of_a_program_end_where_it_ends() -> None:
         ("<p>a<span>b</span>c</p>", ["abc"]),
         ("<p>a<div>b</div>c</p>", ["a", "b", "c"]),
         ("<p>a<!-- x -->b<script>y</script>c</p>", ["abc"]),
+        (
+            '<h3 class="no">Question 1</h3><div class="state">Correct</div><h4 class="accesshide">Text</h4>a',
+            ["Question 1", "a"],
+        ),
         ("<p>a<img>b</p>", ["a", "<img>", "b"]),
         ("<p>10<sup>9</sup> H<sub>2</sub>O</p>", ["10⁹ H₂O"]),
         ("<table><tr><td>a</td><td> b  c </td></tr><tr><th>d<th>e</table>", ["a\tb c", "d\te"]),

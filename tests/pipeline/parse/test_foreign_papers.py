@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from build_dataset.pipeline.parse.paper import finish
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
@@ -170,3 +172,108 @@ def test_a_list_whose_items_all_say_1_has_the_numbers_that_markdown_shows():
 def test_a_stem_whose_beginning_stands_elsewhere_waits():
     text = "\n".join(f"{at}. {stem}\n{FOUR}\n答案：A" for at, stem in enumerate(STEMS, 1))
     assert outcome(text.replace("2. ", "2. 则该药的剂量及")) == ["1A", "3A", "?2 text_left_over"]
+
+
+LATIN = "ABCDE"
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=12))
+def test_cyrillic_labels_and_keys_are_read_as_the_letters_of_their_places(keys: list[int]) -> None:
+    items = [
+        f"{at}. Что верно для вида {at}?\nА) первый\nБ) второй\nВ) третий\nГ) четвертый\nОтвет: {'АБВГ'[key]}"
+        for at, key in enumerate(keys, 1)
+    ]
+    assert outcome("\n".join(items)) == [f"{at}{LATIN[key]}" for at, key in enumerate(keys, 1)]
+
+
+@pytest.mark.parametrize("head", ["Pregunta {}", "Questão {}", "Frage {}", "Вопрос {}"])
+@pytest.mark.parametrize("mark", ["La respuesta correcta es: ", "The correct answer is: ", "A resposta correta é: "])
+def test_items_of_a_learning_platform_are_read_with_labels_on_lines_of_their_own(head, mark):
+    words = ("uno", "dos", "tres", "cuatro")
+    options = "\n".join(f"{label}.\n{word}" for label, word in zip("abcd", words, strict=True))
+    text = "\n".join(f"{head.format(at)}\n¿Qué es {at}?\n{options}\n{mark}{words[at]}" for at in range(1, 4))
+    assert outcome(text) == ["1B", "2C", "3D"]
+
+
+@pytest.mark.parametrize("rules", range(13))
+def test_rules_counted_on_a_cover_swallow_no_question(rules):
+    cover = [f"{at}. Lea con atención la instrucción {at} antes de comenzar." for at in range(1, rules + 1)]
+    items = [f"{at}) ¿Cuál es la conducta {at}?\na) uno {at}\nb) dos\nc) tres\nd) seis" for at in range(1, 13)]
+    paper = read_paper("paper.txt", lines_of("\n".join([*cover, *items])))
+    assert [draft.number for draft in paper.questions] == [*range(1, 13)]
+
+
+@pytest.mark.parametrize("before", ["", "（中；单选题）", "（较难，单选题）"])
+def test_a_number_with_a_colon_opens_a_stem_that_begins_with_a_year(before):
+    items = [f"{at}：{1930 + at}年（）在会议上作了报告{at}。{before}\n{FOUR}\n正确答案：A" for at in range(1, 7)]
+    assert outcome("\n".join(items)) == [f"{at}A" for at in range(1, 7)]
+    assert stems("\n".join(items))[0] == "1931年（）在会议上作了报告1。"
+
+
+def test_a_label_before_every_stem_is_no_part_of_it():
+    items = [f"{at}. Clinical Scenario:\nA man of {50 + at} has fever.\n{FOUR}\nAnswer: A" for at in range(1, 5)]
+    assert stems("\n".join(items)) == [f"A man of {50 + at} has fever." for at in range(1, 5)]
+
+
+def test_what_a_collection_says_of_each_item_belongs_to_none():
+    items = [
+        f"編碼：{500 + at}\t出處：P.{at}\t來源：{'課本習作'[at % 2 * 2 :][:2]}\n（C）{at}.下列何者正確{at}？\n{FOUR}"
+        for at in range(1, 9)
+    ]
+    assert outcome("\n".join(items)) == [f"{at}C" for at in range(1, 9)]
+
+
+@pytest.mark.parametrize("marked", [0, 5, 60])
+def test_blanks_that_give_the_answers_which_no_mark_gives_are_a_habit(marked):
+    items = [f"{at}. 下列第{at}项是\n{FOUR}\n答案：B" for at in range(1, marked + 1)]
+    items += [f"{at}. 下列（C）是第{at}项的工作。\n{FOUR}" for at in range(marked + 1, marked + 15)]
+    assert outcome("\n".join(items)) == [f"{at}{'B' if at <= marked else 'C'}" for at in range(1, marked + 15)]
+
+
+def test_an_explanation_in_a_stem_makes_it_wait():
+    items = [f"{at}. 肝的功能是{at}\n{FOUR}\n答案：A" for at in range(1, 5)]
+    items += [f"5. B项不符合定义，排除。故正确答案为B。例：下列属于定义的是\n{FOUR}\n答案：A"]
+    assert outcome("\n".join(items))[:4] == ["1A", "2A", "3A", "4A"]
+    assert "text_left_over" in outcome("\n".join(items))[4]
+
+
+@pytest.mark.parametrize("sign", ["", "✅ ", "💡", "✔️ "])
+@pytest.mark.parametrize("key", ["Correct Answer\n{0}. {1}", "Answer: {0}", "Correct answer: {0}. {1}"])
+def test_a_sign_before_the_words_of_an_answer_says_nothing(sign, key):
+    words = dict(zip("ABCD", "甲乙丙丁", strict=True))
+    items = [
+        f"Question {at}\n{stem}\n{FOUR}\n{sign}{key.format(label, words[label])}\nExplanation\n见教材第{at}章"
+        for at, (stem, label) in enumerate(zip(STEMS, "BCD", strict=True), 1)
+    ]
+    assert outcome("\n".join(items)) == ["1B", "2C", "3D"]
+
+
+def test_a_heading_of_the_options_is_no_answer():
+    items = [f"{at}. {stem}\nAnswer\n{FOUR}\nCorrect answer: C" for at, stem in enumerate(STEMS, 1)]
+    assert outcome("\n".join(items)) == ["1C", "2C", "3C"]
+
+
+def test_numbers_in_pictures_of_keys_and_behind_bullets_open_items():
+    numbers = [*(f"{at}\ufe0f\u20e3" for at in range(1, 10)), "\U0001f51f", "1\ufe0f\u20e31\ufe0f\u20e3"]
+    asked = [f"{number} Which of these is number {at}?\n{FOUR}\nAnswer: B" for at, number in enumerate(numbers, 1)]
+    assert outcome("\n".join(asked)) == [f"{at}B" for at in range(1, 12)]
+    asked = [f"* Q{at}: Which of these is number {at}?\n{FOUR}\nAnswer: B" for at in range(1, 5)]
+    assert outcome("\n".join(asked)) == [f"{at}B" for at in range(1, 5)]
+
+
+def test_a_slanted_line_under_the_options_explains():
+    marks = ("[ ]", "[x]", "[ ]")
+    items = [
+        f"{at}. {stem}\n"
+        + "\n".join(f"{mark} {word}" for mark, word in zip(marks, ("甲", "乙", "丙"), strict=True))
+        + "\n_This is told on the first pages of the book._"
+        for at, stem in enumerate(STEMS, 1)
+    ]
+    assert outcome("\n".join(items)) == ["1B", "2B", "3B"]
+
+
+def test_a_question_that_is_printed_in_several_tests_has_no_foot_under_its_options():
+    item = "{}. 首选的药物是\nA. 甲\nB. 乙\nC. 丙\nD. 丁型的药物中\n作用最强的一种药物\n答案：A"
+    others = [f"{at}. 第{at}种药物是\n{FOUR}\n答案：B" for at in range(2, 5)]
+    text = "\n".join("\n".join([f"第{part}章", item.format(1), *others]) for part in "一二三")
+    assert not any("foot_inside" in one for one in outcome(text))

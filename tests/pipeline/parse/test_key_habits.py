@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.parse.keylines import line_pairs
 from build_dataset.pipeline.parse.paper import finish
 from build_dataset.pipeline.parse.stage import pair_keys
 from tests.pipeline.parse.short import DOCUMENT, FIVE, THREE, items, judged, texts, told
@@ -57,13 +56,6 @@ def test_entries_of_several_questions_at_once_are_shared_out(parse):
     outcome = parse(f"{THREE}\n参考答案与解析\n1.【答案】C\n【解析】丙。\n2～3．【答案】BD【解析】见教材。")
     assert told(outcome) == ["1C", "2B", "3D"]
     assert [question.explanation for question in outcome.questions] == ["丙。", "见教材。", "见教材。"]
-
-
-def test_rows_of_letters_are_told_from_answers_of_several_letters(parse):
-    body = items(*range(1, 7))
-    assert told(parse(f"{body}\n答案\n1 C B D\n4 A B C")) == ["1C", "2B", "3D", "4A", "5B", "6C"]
-    assert not line_pairs("1 C B D")
-    assert [pair.letters for pair in line_pairs("1. A B D 2. A、C")] == ["ABD", "AC"]
 
 
 def test_keys_of_sections_may_stand_behind_their_heads(parse):

@@ -312,8 +312,8 @@ def test_a_number_twice_at_the_end_is_silent_where_both_are() -> None:
     ],
 )  # fmt: skip
 def test_blanks_that_are_no_habit_may_be_part_of_the_text(blanks: int, size: int, others: int, flagged: int) -> None:
-    drafts = [draft(at, answer="B", in_blank=at <= blanks) for at in range(1, size + 1)]
-    check_answers(paper_of([*drafts, *(draft(at, answer="A", section=2) for at in range(others))]))
+    drafts = [draft(at, answer="B" if at <= blanks else None, in_blank=at <= blanks) for at in range(1, size + 1)]
+    check_answers(paper_of([*drafts, *(draft(at, section=2) for at in range(others))], gaps=[]))
     told = ("answer_in_text", "B without a mark may be its answer, or part of the text")
     assert [one.flags for one in drafts] == [[told]] * flagged + [[]] * (size - flagged)
 
@@ -599,7 +599,7 @@ def test_lines_under_the_options_of_an_item(texts: list[str], expected: list[str
      ("某网整理发布甲乙", 1, False), ("某网整理发布1234", 2, False)],
 )  # fmt: skip
 def test_a_line_under_the_options_of_several_items_is_a_foot(foot: str, times: int, flagged: bool) -> None:
-    own = [draft(at, pieces=drawn("题", "A.甲", "B.乙", f"{foot}{at}")) for at in range(times)]
+    own = [draft(at, stem=f"题{at}", pieces=drawn("题", "A.甲", "B.乙", f"{foot}{at}")) for at in range(times)]
     aside = draft(9, suffix="a", pieces=drawn("题", "A.甲", "B.乙", foot))
     told = [("foot_inside", f"{without_digits(foot)!r} stands in {times} items")]
     assert compared([*own, aside]) == [told if flagged else []] * times + [[]]
@@ -656,10 +656,13 @@ def test_a_line_under_the_last_option_that_ends_short(texts: list[str], more: di
     assert compared([one], 20) == [expected]
 
 
-def test_a_region_or_a_cell_under_the_last_option_is_no_line_of_text() -> None:
+def test_a_region_or_a_cell_under_an_option_in_a_cell_is_no_line_of_text() -> None:
     pieces = drawn(*UNDER)
     cell = replace(line("第二套", order=5), in_table=True)
-    assert compared([draft(1, pieces=[*pieces, cell])], 20) == [[]]
+    assert compared([draft(1, pieces=[*(replace(one, in_table=True) for one in pieces), cell])], 20) == [[]]
+    assert compared([draft(1, pieces=[*pieces, cell])], 20) == [
+        [("text_left_over", "'第二套' stands under the last option")]
+    ]
     assert compared([draft(1, pieces=[*pieces, line("第二套", kind=LineKind.FIGURE)])], 20) == [[]]
     assert compared([draft(1, pieces=pieces, flags=[("no_stem", "")])], 20) == [[("no_stem", "")]]
 

@@ -157,11 +157,6 @@ def test_a_full_last_line_before_a_head_may_go_on_where_there_is_room():
     assert read_torn(paper.format(full)) == [1, 2, 3]
 
 
-def test_a_question_before_a_lost_one_waits_where_it_has_fewer_options_than_all_others():
-    short = "4. 第4项\nA. 甲\nB. 乙\n×\n×\n×\n共5题"
-    assert 4 not in read_torn(f"{items(1, 2, 3)}\n{short}")
-
-
 def test_a_line_inside_a_question_that_may_be_the_next_number_makes_both_wait(parse):
     lower = "a. 甲\nb. 乙\nc. 丙\nd. 丁"
     one = items(1, 2, 3, 4, options=lower)
