@@ -14,7 +14,7 @@ from itertools import pairwise
 from build_dataset.pipeline.claims import Text, blank_thinking, fold, visible_output
 from build_dataset.pipeline.claims.explanations import asks_for_several, asks_for_wrong
 from build_dataset.pipeline.claims.lexicon import NAMES
-from build_dataset.pipeline.evaluate.extraction.rules import RULES, is_own, opens_with
+from build_dataset.pipeline.evaluate.extraction.rules import RULES, breaks_off, is_own, opens_with
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.evaluation import Sureness
@@ -171,8 +171,7 @@ def _breaks_off(output: Text, answer: FoundAnswer) -> bool:
     """
     chosen = any(claim.start == answer.start and claim.kind == "concluded" for claim in output.claims)
     opens = not output.text[: answer.start].strip(" \n([") and len(output.items) < 2
-    match = _P.unfinished.search(output.text, max(0, len(output.text) - 500))
-    return not (chosen or opens) and match is not None and answer.end <= len(output.text.rstrip()) - 8
+    return not (chosen or opens) and breaks_off(output.text) is not None and answer.end <= len(output.text.rstrip()) - 8
 
 
 def _may_be_several(task: ReadingTask, extraction: Extraction) -> bool:
