@@ -47,7 +47,7 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
 
 
 def _breaks_off_listing(task: ReadingTask, opening: Mention) -> bool:
-    """Return whether a text that opens so goes through the options from the first and breaks off: A. … B. …"""
+    """Return whether a text that opens so goes through the options from the first and breaks off, as in A. … B."""
     labels = [item.label for item in task.output.items]
     listed = len(labels) > 1 and labels == sorted(task.output.options)[: len(labels)]
     if task.answer_first or len(opening.labels) > 1 or not listed:
