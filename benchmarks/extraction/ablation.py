@@ -10,23 +10,19 @@ in which it speaks are read again. What loses one or none and harms none can go.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from benchmarks.extraction import measure
+from benchmarks.extraction.measure import Output, outputs
 from build_dataset.pipeline.claims import Text, fold, folding, grammar
 from build_dataset.pipeline.claims import mentions as named
 from build_dataset.pipeline.claims.lexicon import WordFinder
 from build_dataset.pipeline.evaluate import extraction
 from build_dataset.pipeline.evaluate.extraction import listed, rules
 
-_HERE = Path(__file__).parent
-_TESTS = Path(__file__).parents[2] / "tests" / "pipeline" / "evaluate"
 _NEVER = re.compile(r"(?!)")
 _HOLDERS = {
     "mentions": [named._P],
@@ -36,50 +32,11 @@ _HOLDERS = {
 }
 
 
-class Output(NamedTuple):
-    """An output, what it answers, and how it is read; of a judged one, ``right`` tells whether it answers the key."""
-
-    text: str
-    options: dict[str, str]
-    multiple: bool | None
-    answer_first: bool | None
-    stem: str | None
-    key: str
-    right: bool = True
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def outputs(folder: Path | None) -> Iterator[Output]:
-    """Return every labelled output."""
-    sets = (_HERE / "by_hand", "by_hand_options"), (_TESTS / "extraction_cases", "extraction_options")
-    for path, options in sets:
-        shown = json.loads((path.parent / f"{options}.json").read_text(encoding="utf-8"))
-        for row in _lines(path.with_suffix(".jsonl")):
-            about = row["multiple"], row.get("answer_first"), row.get("stem"), row["answer"] or ""
-            yield Output(row["text"], shown[row["options"]], *about)
-    if folder is None:
-        return
-    for path in sorted(folder.glob("explaincpe_*.json")):
-        for each in measure.judged(path):
-            for first in (True, None):  # as a run, and each text by itself
-                yield Output(each.text, each.options, False, first, None, each.key, each.right)
-    for row in _lines(folder / "thoughtsource_cot_dev.jsonl"):
-        yield Output(row["raw_output"], row["options"], False, None, None, row["answer"], row["flag"])
-    for row in _lines(folder / "gaokao_gpt4_explicit.jsonl"):
-        yield Output(row["raw_output"], row["options"], None, None, row["question"], row["truth"])
-
-
 def outcome(output: Output) -> tuple[bool, bool, str | None]:
     """Return whether an output is read as labelled, whether a wrong letter is read, and the rule."""
-    found = extraction.extract(
-        output.text, output.options, output.multiple, output.answer_first, stem=output.stem or None
-    )
+    found = output.read()
     read = "".join(found.letters or ())
-    good = (read == output.key) is output.right
-    return good, bool(read) and not good, found.rule
+    return output.agrees(read), bool(read) and not output.agrees(read), found.rule
 
 
 @contextmanager

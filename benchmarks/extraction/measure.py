@@ -1,4 +1,4 @@
-"""Agreement of answer extraction with people who judged raw outputs and with labelled hard cases, beside others' rules.
+"""Agreement of answer extraction with labels, beside others' rules: outputs that people judged, and our own.
 
     python -m benchmarks.extraction.measure [FOLDER]
 
@@ -6,9 +6,8 @@ Reads ``by_hand.jsonl``: 1,867 outputs in the manner of today's models, in simpl
 English, written and labelled by hand before they were read; rules are mended on one half only. FOLDER may hold
 ``thoughtsource_cot_dev.jsonl`` (``raw_output``, ``options``, ``answer``, and as ``flag`` whether the final answer was
 right), ``gaokao_gpt4_explicit.jsonl`` (``truth``: the answer that stands there) and ``explaincpe_*.json``: questions
-with ``options``, ``answer``, and per prompt variant ``*_response`` and ``*_judge`` (正确 or 错误). Prints one row a
-way of reading, the disagreements of the reading that ``score`` takes, and how many of our own hand-labelled cases each
-reads as labelled.
+with ``options``, ``answer``, and per prompt variant ``*_response`` and ``*_judge`` (正确 or 错误). Prints one row a set
+of outputs with one column a way of reading, and the disagreements with people that ``score`` would have.
 """
 
 from __future__ import annotations
@@ -17,20 +16,18 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.extraction import peers
-from benchmarks.extraction.peers import Rule
 from build_dataset.pipeline.claims import read_claims
-from build_dataset.pipeline.evaluate.extraction import answers_first, extract
+from build_dataset.pipeline.evaluate.extraction import Extraction, answers_first, extract
 
 _HERE = Path(__file__).parent
-_CASES = Path(__file__).parents[2] / "tests" / "pipeline" / "evaluate"
-_PEERS: dict[str, Rule] = {"CMB's rule": peers.cmb}
+_TESTS = Path(__file__).parents[2] / "tests" / "pipeline" / "evaluate"
+_PEERS: dict[str, peers.Rule] = {"CMB's rule": peers.cmb}
 for _package, _name, _rule in (
     ("opencompass", "OpenCompass's rule", peers.opencompass),
     ("lm_eval", "lm-evaluation-harness", peers.lm_eval),
@@ -39,181 +36,95 @@ for _package, _name, _rule in (
         _PEERS[_name] = _rule
 
 
-@dataclass(frozen=True)
-class Judged:
-    """An output and what people made of it."""
+class Output(NamedTuple):
+    """An output, what it answers, and its label; of a judged one, ``right`` tells whether it answers the key."""
 
-    name: str
+    source: str
     text: str
     options: dict[str, str]
+    multiple: bool | None
+    answer_first: bool | None
+    stem: str | None
     key: str
-    right: bool
+    right: bool = True
+
+    def read(self) -> Extraction:
+        """Return what ``extract`` reads."""
+        return extract(self.text, self.options, self.multiple, self.answer_first, stem=self.stem or None)
+
+    def agrees(self, letters: str) -> bool:
+        """Return whether the reading is the label, or leads to people's judgement."""
+        return (letters == self.key) is self.right
 
 
-Reading = Callable[[Judged], str]
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def judged(path: Path) -> Iterator[Judged]:
-    """Every judged output of a file."""
+def _judged(path: Path) -> Iterator[Output]:
+    """Return the judged outputs of a file, each by itself and as score reads a run."""
+    rows = []
     for item in json.loads(path.read_text(encoding="utf-8")):
         options = dict(zip("ABCDE", item["options"], strict=False))
-        for name in item:
-            if name.endswith("_response"):
-                right = item[name.replace("_response", "_judge")] == "正确"
-                yield Judged(f"{item['id']} {name}", item[name], options, item["answer"], right)
+        said = [(item[name], item[name.replace("_response", "_judge")]) for name in item if name.endswith("_response")]
+        rows += [(text, options, item["answer"], judge == "正确") for text, judge in said]
+    habit = answers_first((text, options) for text, options, _, _ in rows)
+    for way, first in (("each by itself", None), ("as a run", habit)):
+        for known, multiple in ((", one known", False), ("", None)):
+            for text, options, key, right in rows:
+                yield Output(f"{path.stem} {way}{known}", text, options, multiple, first, None, key, right)
 
 
-def ours(output: Judged, multiple: bool | None, answer_first: bool | None) -> str:
-    """Return the letters that ``extract`` reads."""
-    return "".join(extract(output.text, output.options, multiple, answer_first).letters or ())
+def outputs(folder: Path | None) -> Iterator[Output]:
+    """Return every labelled output."""
+    for path, shown in ((_HERE / "by_hand", "by_hand_options"), (_TESTS / "extraction_cases", "extraction_options")):
+        options = json.loads((path.parent / f"{shown}.json").read_text(encoding="utf-8"))
+        for row in _lines(path.with_suffix(".jsonl")):
+            source = f"{row['half']} {row['language']}" if "half" in row else "hard cases"
+            about = row["multiple"], row.get("answer_first"), row.get("stem"), row["answer"] or ""
+            yield Output(source, row["text"], options[row["options"]], *about)
+    if folder is None:
+        return
+    for path in sorted(folder.glob("explaincpe_*.json")):
+        yield from _judged(path)
+    for row in _lines(folder / "thoughtsource_cot_dev.jsonl"):
+        ends = "one option named at the end" if _names_one(row) else "others"
+        source = f"chains of thought, {ends}"
+        yield Output(source, row["raw_output"], row["options"], False, None, None, row["answer"], row["flag"])
+    for row in _lines(folder / "gaokao_gpt4_explicit.jsonl"):
+        for known, multiple in (("known", row["question_type"].startswith("多")), ("not known", None)):
+            about = row["options"], multiple, None, row["question"], row["truth"]
+            yield Output(f"explicit answers, type {known}", row["raw_output"], *about)
 
 
-def readings(multiple: bool | None, habit: bool | None) -> dict[str, Reading]:
-    """The ways of reading that are compared."""
-    others: dict[str, Reading] = {
-        name: lambda output, rule=rule: rule(output.text, output.options, several=multiple is None)  # type: ignore[misc]
-        for name, rule in _PEERS.items()
-    }
-    return others | {
-        "ours, each text by itself": lambda output: ours(output, multiple, None),
-        "ours, as a run (score, evaluate)": lambda output: ours(output, multiple, habit),
-    }
-
-
-def agreed(outputs: list[Judged], read: Reading) -> list[bool]:
-    """Tell of each output whether its reading leads to people's judgement."""
-    return [(read(output) == output.key) == output.right for output in outputs]
-
-
-def against_people(folder: Path) -> None:
-    """Print the table of agreement and the disagreements."""
-    files = {path.stem: list(judged(path)) for path in sorted(folder.glob("explaincpe_*.json"))}
-    habits = {name: answers_first((row.text, row.options) for row in rows) for name, rows in files.items()}
-    print("| answers | read | " + " | ".join(files) + " | all |")
-    print("|---|---|" + "---:|" * (len(files) + 1))
-    for title, multiple in (("one, known", False), ("not known", None)):
-        for way in readings(multiple, None):
-            found = [agreed(rows, readings(multiple, habits[name])[way]) for name, rows in files.items()]
-            shares = [sum(each) / len(each) for each in [*found, [one for each in found for one in each]]]
-            print(f"| {title} | {way} | " + " | ".join(f"{share:.4f}" for share in shares) + " |")
-    for title, multiple in (("one, known", False), ("not known", None)):
-        for name, rows in files.items():
-            for row in rows:
-                read = ours(row, multiple, habits[name])
-                if (read == row.key) != row.right:
-                    told = "right" if row.right else "wrong"
-                    print(f"{title}: {name} {row.name}: key {row.key}, judged {told}, read {read or None}")
-
-
-def hard_cases() -> None:
-    """Print how many hand-labelled cases each rule reads as labelled."""
-    options: Mapping[str, Mapping[str, str]] = json.loads(
-        (_CASES / "extraction_options.json").read_text(encoding="utf-8")
-    )
-    cases = [json.loads(line) for line in (_CASES / "extraction_cases.jsonl").read_text(encoding="utf-8").splitlines()]
-    print(f"\n| read | right of {len(cases)} hard cases |\n|---|---:|")
-    for name, rule in _PEERS.items():
-        right = sum(
-            rule(case["text"], options[case["options"]], several=case["multiple"] is not False)
-            == (case["answer"] or "")
-            for case in cases
-        )
-        print(f"| {name} | {right} ({right / len(cases):.3f}) |")
-    right = sum(
-        "".join(
-            extract(
-                case["text"],
-                options[case["options"]],
-                case["multiple"],
-                case.get("answer_first"),
-                stem=case.get("stem"),
-            ).letters
-            or ()
-        )
-        == (case["answer"] or "")
-        for case in cases
-    )
-    print(f"| ours | {right} ({right / len(cases):.3f}) |")
-
-
-def by_hand() -> None:
-    """Print what each rule makes of the outputs of each half and language, wrong letters apart from missed ones."""
-    options = json.loads((_HERE / "by_hand_options.json").read_text(encoding="utf-8"))
-    rows = [json.loads(line) for line in (_HERE / "by_hand.jsonl").read_text(encoding="utf-8").splitlines()]
-    groups = [(half, lang) for half in ("tune", "held_out") for lang in ("zh-Hans", "zh-Hant", "en", "all")]
-    heads = [f"{half} {lang}" for half, lang in groups]
-    print("\nEach cell: as labelled / of so many (a wrong letter, no letter)")
-    print("\n| read | " + " | ".join(heads) + " |\n|---|" + "---:|" * len(groups))
-    rules: dict[str, Rule] = {**_PEERS, "ours": _ours}
-    for name, rule in rules.items():
-        outcomes = []
-        for row in rows:
-            shown = options[row["options"]]
-            several = row["multiple"] is not False
-            got = _known(row, shown) if name == "ours" else rule(row["text"], shown, several=several)
-            same = got == (row["answer"] or "")
-            outcomes.append("right" if same else "wrong" if got else "none")
-        cells = []
-        for half, lang in groups:
-            kept = [
-                outcome
-                for outcome, row in zip(outcomes, rows, strict=True)
-                if row["half"] == half and lang in (row["language"], "all")
-            ]
-            count = Counter(kept)
-            share = count["right"] / len(kept)
-            cells.append(f"{share:.3f} / {len(kept)} ({count['wrong']}, {count['none']})")
-        print(f"| {name} | " + " | ".join(cells) + " |")
-
-
-def _known(row: Mapping[str, Any], options: Mapping[str, str]) -> str:
-    found = extract(row["text"], options, row["multiple"], stem=row.get("stem"))
-    return "".join(found.letters or ())
-
-
-def _ours(text: str, options: Mapping[str, str], *, several: bool) -> str:
-    return "".join(extract(text, options, None if several else False).letters or ())
-
-
-def chains(path: Path) -> None:
-    """Print the agreement on chains of thought whose last sentence names one option."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    stated = [row for row in rows if _names_one(row)]
-    print(f"\n| read | {len(stated)} that name one option at their end | all {len(rows)} |\n|---|---:|---:|")
-    for name, rule in {**_PEERS, "ours": _ours}.items():
-        shares = []
-        for some in (stated, rows):
-            found = [
-                (rule(row["raw_output"], row["options"], several=False) == row["answer"]) == row["flag"] for row in some
-            ]
-            shares.append(f"{sum(found) / len(found):.4f}")
-        print(f"| {name} | " + " | ".join(shares) + " |")
-
-
-def explicit(path: Path) -> None:
-    """Print how outputs that end in one explicit answer (``truth``) are read, with their question type and without."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    print(f"\n| {len(rows)} outputs with an explicit answer | as it stands | another letter | none |")
-    print("|---|---:|---:|---:|")
-    for title, known in (("question type known", True), ("not known", False)):
-        found = Counter[str]()
-        for row in rows:
-            multiple = row["question_type"].startswith("多") if known else None
-            read = "".join(extract(row["raw_output"], row["options"], multiple, stem=row["question"]).letters or ())
-            found["right" if read == row["truth"] else "wrong" if read else "none"] += 1
-        print(f"| {title} | {found['right'] / len(rows):.4f} | {found['wrong']} | {found['none']} |")
-
-
-def _names_one(row: Mapping[str, Any]) -> bool:
+def _names_one(row: dict[str, Any]) -> bool:
     sentences = [part for part in re.split(r"(?<=[.!?])\s+|\n+", row["raw_output"].strip()) if part.strip()]
     mentions = read_claims(sentences[-1], row["options"], multiple=False).mentions if sentences else []
     return len({label for mention in mentions for label in mention.labels}) == 1
 
 
+def main(folder: Path | None) -> None:
+    """Print the table, and the disagreements with people."""
+    ways: dict[str, Callable[[Output], str]] = {
+        name: lambda row, rule=rule: rule(row.text, row.options, several=row.multiple is not False)  # type: ignore[misc]
+        for name, rule in _PEERS.items()
+    } | {"ours": lambda row: "".join(row.read().letters or ())}
+    found: dict[str, dict[str, Counter[str]]] = {}
+    disagreements = []
+    for row in outputs(folder):
+        for way, read in ways.items():
+            letters = read(row)
+            outcome = "right" if row.agrees(letters) else "wrong" if letters else "none"
+            found.setdefault(row.source, {}).setdefault(way, Counter())[outcome] += 1
+            if way == "ours" and outcome != "right" and row.source.endswith("as a run, one known"):
+                disagreements.append(f"{row.source}: key {row.key}, {row.right}, read {letters or None}: {row.text!r}")
+    print("Each cell: as labelled / of so many (a wrong letter, no letter)\n")
+    print("| outputs | " + " | ".join(ways) + " |\n|---|" + "---:|" * len(ways))
+    for source, columns in found.items():
+        cells = (f"{n['right'] / n.total():.4f} / {n.total()} ({n['wrong']}, {n['none']})" for n in columns.values())
+        print(f"| {source} | " + " | ".join(cells) + " |")
+    print(*disagreements, sep="\n")
+
+
 if __name__ == "__main__":
-    by_hand()
-    if len(sys.argv) > 1:
-        against_people(Path(sys.argv[1]))
-        chains(Path(sys.argv[1]) / "thoughtsource_cot_dev.jsonl")
-        explicit(Path(sys.argv[1]) / "gaokao_gpt4_explicit.jsonl")
-    hard_cases()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

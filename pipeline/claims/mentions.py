@@ -18,6 +18,7 @@ _NTH = (
     | {word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))}
 )
 
+_SHORT = 8  # characters of an option that may be a number
 _COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
 _ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
 _TO_COMPACT = any_of(_ALIKE)
@@ -42,7 +43,8 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
     letters = list(_letters(text, options, quotes))
     for start in [start for start, quote in quotes.items() if _is_letters(quote, text, options)]:
         del quotes[start]  # blood groups: "the answer is B" names option B, whatever option reads "B"
-    ordinals = list(_ordinals(text, tuple(options)))
+    amounts = any(body[:1].isdecimal() and len(body) < _SHORT for body in options.values())
+    ordinals = list(_ordinals(text, tuple(options), numbered=not amounts))  # 정답은 2: the second
     named = _with_letters(text, list(_apart([*letters, *ordinals, *quotes.values()])))
     named = _outside_code(text, named)
     return list(_lists(text, list(_ranges(text, list(named), tuple(options))), multiple))
@@ -226,13 +228,14 @@ def _in_word(text: str, match: re.Match[str]) -> str:
     return "after" if after else ""
 
 
-def _ordinals(text: str, labels: tuple[str, ...]) -> Iterator[Mention]:
+def _ordinals(text: str, labels: tuple[str, ...], *, numbered: bool) -> Iterator[Mention]:
     for match in _P.fitting("ordinal", text).finditer(text):
-        word = next(filter(None, match.groups())).lower()
+        number = match.groupdict().get("number")
+        word, start = match[match.lastindex or 0].lower(), match.start("number") if number else match.start()
         # 第三个选项, option 3, the third
         at = len(labels) - 1 if word in ("last", "最后") else int(word) - 1 if word.isdecimal() else _NTH[word]
-        if 0 <= at < len(labels):
-            yield Mention((sorted(labels)[at],), match.start(), match.end(), letters=match.end())
+        if 0 <= at < len(labels) and (numbered or not number):
+            yield Mention((sorted(labels)[at],), start, match.end(), letters=match.end())
 
 
 def _ranges(text: str, named: list[Mention], labels: tuple[str, ...]) -> Iterator[Mention]:

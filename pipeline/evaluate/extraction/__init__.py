@@ -14,7 +14,7 @@ from itertools import pairwise
 from build_dataset.pipeline.claims import Text, blank_thinking, fold, visible_output
 from build_dataset.pipeline.claims.explanations import asks_for_several, asks_for_wrong
 from build_dataset.pipeline.claims.lexicon import NAMES
-from build_dataset.pipeline.evaluate.extraction.rules import RULES, is_own, opens_with
+from build_dataset.pipeline.evaluate.extraction.rules import RULES, breaks_off, is_own, opens_with
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.evaluation import Sureness
@@ -22,8 +22,8 @@ from build_dataset.schemas.evaluation import Sureness
 _P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
 
-_STILL = ("head", "concluded", "verdicts", "odd_one_out", "first_listed")
-"""Rules that may find a single answer even in a text that states several."""
+_STILL = ("head", "first_listed", "concluded", "verdicts", "odd_one_out")
+"""Rules that may find a single answer in a text that names several; the first two even in one that states several."""
 _WEAK = ("head", "quoted", "worded", "suggested", "only_named", "first_listed")
 """Rules whose finding the text's own verdict on the option outweighs, where it is known what is asked for."""
 _BEGINNING, _ENDING = 16_000, 48_000
@@ -94,7 +94,8 @@ def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Ext
         return Extraction()
     several = None
     for name, rule in RULES.items():
-        answer = rule(task) if several is None or name in _STILL else None
+        stated = several and several.sureness is Sureness.EXPLICIT
+        answer = rule(task) if several is None or name in (_STILL[:2] if stated else _STILL) else None
         if (
             answer is None
             or not answer.labels
@@ -148,7 +149,8 @@ def _contradicts_itself(task: ReadingTask) -> bool:
 
 def _answers_several_questions(task: ReadingTask) -> bool:
     """Return whether numbered answers follow each other and differ, and no answer is stated after them."""
-    answers = list(_P.numbered.finditer(task.output.text))
+    found = _P.numbered.finditer(task.output.text)
+    answers = [match for match in found if match["letter"] in task.output.options]  # not (1R,2S)-… of a chemical name
     numbers = {match["number"] for match in answers}
     if len({match["letter"] for match in answers}) < 2 or not numbers & {"1", "一"} or len(numbers) < 2:
         return False
@@ -168,9 +170,8 @@ def _breaks_off(output: Text, answer: FoundAnswer) -> bool:
     The capacity is 2 F; to find the charge we multiply the capacity by the: F is a unit.
     """
     chosen = any(claim.start == answer.start and claim.kind == "concluded" for claim in output.claims)
-    opens = not output.text[: answer.start].strip() and len(output.items) < 2
-    match = _P.unfinished.search(output.text, max(0, len(output.text) - 500))
-    return not (chosen or opens) and match is not None and answer.end <= len(output.text.rstrip()) - 8
+    opens = not output.text[: answer.start].strip(" \n([") and len(output.items) < 2
+    return not (chosen or opens) and breaks_off(output.text) is not None and answer.end <= len(output.text.rstrip()) - 8
 
 
 def _may_be_several(task: ReadingTask, extraction: Extraction) -> bool:

@@ -23,6 +23,7 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
         return None
     judged = _P.called_wrong if mention.full else _P.called_either  # A对，B对。C呢？
     bare = task.output.text[: first.start].strip() in ("", "选项")  # nothing but 选项 stands before it
-    if not bare or judged.match(task.output.codes, first.first + 1):
+    verdict = not mention.full and first.label in (*task.output.judged.right, *task.output.judged.wrong)
+    if not bare or verdict or judged.match(task.output.codes, first.first + 1):
         return None
     return FoundAnswer((first.label,), first.start, first.end)

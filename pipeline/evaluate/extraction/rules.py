@@ -8,6 +8,7 @@ from itertools import pairwise
 from build_dataset.pipeline.claims import Claim, Stance
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.lexicon import NAMES, Token
+from build_dataset.pipeline.claims.mentions import Mention
 from build_dataset.pipeline.evaluate.extraction.listed import first_listed
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule, in_words, stems
 from build_dataset.pipeline.patterns import Patterns
@@ -24,7 +25,7 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     """The answer at the very beginning, unless it is called wrong or belongs to a sentence of another kind."""
     match = _P.opens.match(task.output.codes)
     mention = task.output.mention_at(match) if match else None
-    if match is None or mention is None or mention.text or mention.weak:
+    if match is None or mention is None or mention.text or mention.weak or _breaks_off_listing(task, mention):
         return None
     denied = _P.opens_right if task.output.wrong else _P.opens_wrong  # "A错误，…" opens an analysis
     if not mention.full and denied.match(task.output.codes, match.end()):
@@ -43,6 +44,23 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     if len(labels) > 1 and (task.multiple is False or (through and not task.multiple)):
         return FoundAnswer(labels[:1], mention.start, mention.start + 1)
     return FoundAnswer(labels, task.output.words[0][1], mention.end)
+
+
+def _breaks_off_listing(task: ReadingTask, opening: Mention) -> bool:
+    """Return whether a text that opens so goes through the options from the first and breaks off, as in A. … B."""
+    labels = [item.label for item in task.output.items]
+    listed = len(labels) > 1 and labels == sorted(task.output.options)[: len(labels)]
+    if task.answer_first or len(opening.labels) > 1 or not listed:
+        return False
+    below = task.output.text[task.output.items[0].start + 1 :].lstrip(" ")[
+        :1
+    ]  # a letter alone in its line is an answer
+    return below in ".:、" and not _P.ended.search(task.output.text)
+
+
+def breaks_off(text: str) -> re.Match[str] | None:
+    """Match the last sentence of a text that has no end, or says that there is no telling."""
+    return _P.unfinished.search(text, max(0, len(text) - 500))
 
 
 def marked(task: ReadingTask) -> FoundAnswer | None:
@@ -74,6 +92,9 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     closed = _P.statement_ends.match(task.output.text, answer.end) or _P.called.match(task.output.codes)
     best = _P.called_best.match(task.output.codes)  # "B是最佳选择"
     later = [claim for claim in task.claims("stated", "called") if claim.start >= answer.end]
+    before = task.output.text[: task.output.mentions[0].start].strip()
+    if before.endswith("选项:") and later and later[-1].labels != answer.labels:
+        return None  # 分析选项：A. … 故选C
     alone = _P.alone_first.match(task.output.text, answer.end) and not later
     chosen = any(claim.stance is Stance.ASSERTED and claim.mention.end == answer.end for claim in task.output.claims)
     apart = (closed or chosen) and _stands_apart(task)
@@ -140,7 +161,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
     match = _P.opens.match(task.output.codes)
     mention = task.output.mention_at(match) if match else None
-    if match is None or mention is None or mention.text:
+    if match is None or mention is None or mention.text or _breaks_off_listing(task, mention):
         return None
     if _P.was.match(task.output.text, mention.end):
         return None
@@ -163,9 +184,16 @@ def head(task: ReadingTask) -> FoundAnswer | None:
 
 def concluded(task: ReadingTask) -> FoundAnswer | None:
     """因此A正确, 说法错误的是D, 最佳选项为B."""
-    through = len(task.output.items) > 2  # then 因此A正确 may be about option A alone
+    broken = len(task.output.items) > 1 and breaks_off(task.output.text)
+    through = len(task.output.items) > 2 or broken  # then 因此A正确 may be about option A alone
+    right = {claim.labels for claim in task.claims("judged")} if not task.multiple else {()}
+    verdicts = right if len(right) > 1 else {()}  # 因此A正确 … 因此B正确: verdicts, no conclusion
     conclusion, counter = (
-        _last(claim for claim in task.claims(kind) if not claim.mention.text and not (through and is_own(task, claim)))
+        _last(
+            claim
+            for claim in task.claims(kind)
+            if not claim.mention.text and not (through and is_own(task, claim)) and claim.labels not in verdicts
+        )
         for kind in ("concluded", "counter")
     )
     if conclusion and counter and task.multiple is False and len(conclusion.labels) > 1:  # "正确的是A、B、D，错误的是C"
@@ -258,6 +286,8 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
     claimed = task.claims("judged") and not task.output.wrong
     if task.multiple:
         chosen = right if complete else ()
+    elif not complete and breaks_off(task.output.text):
+        chosen = ()
     elif len(right) == 1 and (
         wrong or task.output.wrong or _names_all(task) or _P.last_verdict.search(task.output.codes)
     ):
