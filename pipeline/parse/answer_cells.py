@@ -223,7 +223,7 @@ def _words() -> re.Pattern[str]:
 
 def letters_of(text: str, options: Pairs) -> list[str] | None:
     """The letters that an answer's text gives; None where it is anything else."""
-    if text in [*LABELS]:
+    if (len(text) == 1 and text in LABELS) or any(text == label for label, _ in options):  # L of a word bank A … O
         return [text]
     text = _words().sub("", fold(text))
     if _P.letters_only.fullmatch(text) and _P.letters.search(text):

@@ -22,6 +22,7 @@ from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import is_case
 from build_dataset.pipeline.parse.passages import speaks_of_text
 from build_dataset.pipeline.patterns import Patterns, is_latin
+from build_dataset.schemas.columns import vocabulary
 from build_dataset.schemas.dataset import Acceptable, SourceParams
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import content_hash
@@ -274,7 +275,7 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
         (
             "options_repeat",
             "the same options",
-            (texts for texts in map(_option_texts, choosing) if not _P.codes.fullmatch(texts)),
+            (texts for texts in map(_option_texts, choosing) if not (_P.codes.fullmatch(texts) or _is_verdict(texts))),
             ALIKE,
             MANY,
         ),
@@ -286,6 +287,11 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
         if times >= max(least, share * len(questions)):
             facts[reason] = f"{times} of {len(questions)} questions have {what}: {value[:60]!r}"
     return facts
+
+
+def _is_verdict(texts: str) -> bool:
+    """Return whether options are those of a statement to be judged: Vero|Falso."""
+    return {*texts.casefold().split("|")} <= {*vocabulary()["words"]["true_false"]}
 
 
 def _option_texts(question: Question) -> str:

@@ -16,7 +16,7 @@ from build_dataset.pipeline.parse.answer_cells import (
     read_answer,
     readable_share,
 )
-from build_dataset.pipeline.parse.cells import Options
+from build_dataset.pipeline.parse.cells import Options, read_options
 
 PAIRS = [("A", "甲"), ("B", "乙"), ("C", "丙"), ("D", "AB")]
 PLAIN = Options(PAIRS)
@@ -505,3 +505,13 @@ def test_every_header_that_an_answer_names_is_that_of_an_option():
 )
 def test_everybody_gets_the_mark_where_no_letter_or_the_former_key_is_named(value, expected):
     assert accepted_of(value, ["A", "B", "C"]) == expected
+
+
+def test_a_letter_beyond_the_usual_ones_is_an_answer_where_an_option_has_it():
+    bank = Options([(chr(65 + at), f"word{at}") for at in range(15)])
+    assert (read_answer("N", bank), read_answer("N", PLAIN)) == (["N"], None)
+
+
+def test_labels_of_objects_in_another_script_are_named_by_keys():
+    options = read_options([{"label": label, "text": text} for label, text in zip("কখগঘ", "甲乙丙丁", strict=True)])
+    assert (options.pairs[3], read_answer("ঘ", options)) == (("D", "丁"), ["D"])

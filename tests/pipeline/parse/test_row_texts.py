@@ -427,6 +427,7 @@ def test_two_fillers_or_one_that_says_so_at_the_end_are_no_options(texts, key, l
         (True, 2, ["甲"], ["options_too_many"]),
         (False, 4, ["甲"], []),
         (False, 3, ["甲", "12:30:00"], ["text_became_date"]),
+        (False, 4, ["IMG_7__DOT__png 此标志的意义是", "存为 a.png 的图"], ["picture_not_read"]),
         (True, 4, ["a.png", "#REF!"], ["picture_not_read", "unreadable_characters", "options_too_many"]),
     ],
 )
