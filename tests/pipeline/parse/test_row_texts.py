@@ -373,6 +373,12 @@ def behind(stem: str, *options: str) -> tuple[str, bool]:
         ("首选（ ）A.甲 B.乙", ["甲", "乙"], ("首选（ ）", False)),
         ("首选(A)甲(B)乙", ["甲", "乙"], ("首选", False)),
         ("首选甲、乙", ["甲", "乙"], ("首选", False)),
+        (
+            "Which is wrong: There is a lot of mice.",
+            ["There is", "a lot of", "mice."],
+            ("Which is wrong: There is a lot of mice.", False),
+        ),
+        ("Which is wrong? Red Blue", ["Red", "Blue"], ("Which is wrong?", False)),
         ("首选A.甲", ["甲"], ("首选A.甲", False)),
         ("A.甲B.乙", ["甲", "乙"], ("A.甲B.乙", False)),
         ("首选A.甲B.乙C.D.", ["甲", "乙"], ("首选", False)),
