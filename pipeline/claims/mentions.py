@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
-from build_dataset.pipeline.characters import any_of
+from build_dataset.pipeline.characters import Folding
 from build_dataset.pipeline.claims.folding import fold
 from build_dataset.pipeline.patterns import Patterns
 
@@ -19,8 +19,7 @@ _NTH = (
 )
 
 _COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
-_ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
-_TO_COMPACT = any_of(_ALIKE)
+_ALIKE = Folding(str.maketrans("、~—−", ",---"))  # signs that stand for each other: 60~100 is quoted as 60-100
 
 
 class Mention(NamedTuple):
@@ -66,8 +65,7 @@ def _is_article(text: str, letter: re.Match[str]) -> bool:
 
 
 def _compact(text: str) -> str:
-    text = "".join(text.split()).lower()
-    return text.translate(_ALIKE) if _TO_COMPACT.search(text) else text
+    return _ALIKE("".join(text.split()).lower())
 
 
 def _apart(candidates: list[Mention]) -> Iterator[Mention]:
@@ -86,7 +84,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     compact = "".join(bare.split()).lower()
     if len(compact) != len(kept):  # lower() of a few letters is longer
         compact = "".join(text[at] if len(text[at].lower()) > 1 else text[at].lower() for at in kept)
-    compact = compact.translate(_ALIKE)
+    compact = _ALIKE(compact)
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
     for label, name in _names(options):
@@ -264,7 +262,7 @@ def _with_letters(text: str, named: list[Mention]) -> Iterator[Mention]:
 
 def _outside_code(text: str, named: Iterable[Mention]) -> Iterator[Mention]:
     """Drop what stands within code: D in print(D), Math in Math.floor(3.9); not code that is an option, nor len(A)."""
-    spans = [match.span() for match in _P.code.finditer(text)]
+    spans = [match.span() for match in (_P.code.finditer(text) if _P.may_be_code.search(text) else ())]
     for mention in named:
         at = bisect_right(spans, mention.start, key=itemgetter(0)) - 1
         span = spans[at] if at >= 0 else (0, 0)
