@@ -85,12 +85,13 @@ class _Marks(NamedTuple):
     detail: str = ""
 
 
+_VERDICTS = frozenset("对错正√×答")  # a sign of each mark
 _NO_MARKS = _Marks(frozenset(), frozenset(), quoted=False)
 
 
 def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     """The verdicts in brackets."""
-    if not (brackets := [*_P.bracket.finditer(text)]):
+    if _VERDICTS.isdisjoint(text) or not (brackets := [*_P.bracket.finditer(text)]):
         return _NO_MARKS
     right, wrong, key = set[str](), set[str](), set[str]()
     verdicts: list[str] = []

@@ -19,6 +19,7 @@ _NTH = (
 )
 
 _COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
+_LETTERS, _OF_ORDINALS = frozenset("ABCDEFGHIJKabcdefghijk"), frozenset("第最tT①②③④⑤")  # what each of these has
 _ALIKE = Folding(str.maketrans("、~—−", ",---"))  # signs that stand for each other: 60~100 is quoted as 60-100
 
 
@@ -50,8 +51,12 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
 def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     """Return whether a text may name an option beside the key, at a glance: if not, it argues for no other."""
     text = fold(text)
-    named = "".join(match[0] for match in _P.letters.finditer(text) if not _is_article(text, match)).upper()
-    if {*named} & options.keys() - {key} or "\\%" in text or _P.fitting("ordinal", text).search(text):
+    signs = {*text}
+    if not _LETTERS.isdisjoint(signs):
+        named = "".join(match[0] for match in _P.letters.finditer(text) if not _is_article(text, match)).upper()
+        if {*named} & options.keys() - {key}:
+            return True
+    if "\\%" in text or (not _OF_ORDINALS.isdisjoint(signs) and _P.fitting("ordinal", text).search(text)):
         return True
     compact = _compact(text)
     others = (_compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key)
