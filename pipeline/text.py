@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
+from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE, Folding
 from build_dataset.pipeline.ocr import glyphs
 
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # ideographs, as the inside of a character class
 
 _CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r\v\f\x85"]
 _WIDE_SIGNS = (0xFF05, 0xFF0B, 0xFF1C, 0xFF1D, 0xFF1E)  # ％ ＋ ＜ ＝ ＞
-_TABLE: dict[int, str | None] = {
+_TABLE: dict[int, str | None] = {  # for engines of regular expressions; ``_TYPESET`` carries it out
     **COMPATIBILITY,
     **WIDE,
     **dict.fromkeys([*INVISIBLE, *_CONTROLS]),
@@ -29,11 +29,13 @@ _TABLE: dict[int, str | None] = {
     **dict.fromkeys((11, 12, 13, 133, 8232, 8233), "\n"),
 }
 
+_TYPESET = Folding(_TABLE)
 _PUNCTUATION = "，。、；：？！“”‘’《》【】（）〈〉「」『』"
 _SPACES = r"[^\S\n]"
 _DECIMAL = re.compile(r"(?<=[0-9])．(?=[0-9])")  # 3．5
 _RUN = re.compile(rf"{_SPACES}+")
 _OTHER_SPACE = re.compile(r"[^\S\n ]")
+_PLAIN = re.compile("[^\u2018-\u201d\u3000-\U0010ffff]*")  # no ideograph or sign beside which spaces say nothing
 # Not between brackets: （ ） is a blank to be filled in.
 _BESIDE_PUNCTUATION = re.compile(rf"(?<=[{_PUNCTUATION}]) (?=[^\s）)])|(?<=[^\s（(]) (?=[{_PUNCTUATION}])")
 # A list in a line, parted by spaces alone (人参 白术 茯苓), or a space between ideographs elsewhere.
@@ -71,7 +73,7 @@ def tidy(text: str) -> str:
     Widths are unified, private-use glyphs that are known are written out, invisible characters and spaces that only the
     typesetting put there are gone. Empty when nothing visible is left.
     """
-    return _unspaced(_without_markup((text.translate(_TABLE),))[0])
+    return _unspaced(_without_markup((_TYPESET(text),))[0])
 
 
 def tidy_together(texts: Sequence[str]) -> list[str]:
@@ -80,7 +82,7 @@ def tidy_together(texts: Sequence[str]) -> list[str]:
     Tags stay where without them an option says nothing or as much as another: ``<b>甲</b>`` beside ``<i>甲</i>``,
     ``<br>`` beside ``<hr>``. One step of escaping still goes: &lt;b&gt; is <b>.
     """
-    return [*map(_unspaced, _without_markup([text.translate(_TABLE) for text in texts]))]
+    return [*map(_unspaced, _without_markup([*map(_TYPESET, texts)]))]
 
 
 def _unspaced(text: str) -> str:
@@ -88,7 +90,7 @@ def _unspaced(text: str) -> str:
     text = _DECIMAL.sub(".", unicodedata.normalize("NFC", text))
     text = _RUN.sub(" ", text) if "  " in text or _OTHER_SPACE.search(text) else text
     text = "\n".join(filter(None, map(str.strip, text.split("\n"))))  # without spaces at line ends, empty lines
-    if " " not in text or text.isascii():
+    if " " not in text or _PLAIN.fullmatch(text):
         return text
     return _LIST_OR_SPACE.sub(r"\1", _BESIDE_PUNCTUATION.sub("", text))  # a list stays as it is
 
@@ -112,7 +114,7 @@ def _with_less_markup(text: str) -> str:
     shown = _SHIFTED.sub(lambda match: _SHIFTS[match[1]](match[2]), _READING.sub("", _BREAK.sub("\n", text)))
     # a paragraph is a line of its own: <p>甲</p><p>乙</p>
     shown = _TAGGED.sub(lambda match: f"\n{match[2]}\n" if match[1] in ("p", "div") else match[2], shown)
-    return _ENTITY.sub(lambda match: html.unescape(match[0]), shown).translate(_TABLE)
+    return _TYPESET(_ENTITY.sub(lambda match: html.unescape(match[0]), shown))
 
 
 def _is_lost(before: Sequence[str], after: Sequence[str], last: Sequence[str]) -> bool:

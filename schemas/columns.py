@@ -12,6 +12,7 @@ _BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")  # 题干
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _MARKS = re.compile(r"[\W_]+")  # correct_answer, 选项-A
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
+_LANGUAGE = re.compile(r"(.{2,})[ _-]((?i:ar|cn|de|en|es|fr|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh))")  # question_de
 _CHINESE = "一二三四五六七八九十"  # numbers of options
 
 
@@ -50,6 +51,12 @@ def _roles() -> dict[str, tuple[str, ...]]:
 def roles_of(header: str) -> tuple[str, ...]:
     """The parts of a question that a header names; ``correct`` may be an answer or a number of people."""
     return _roles().get(plain_header(header), ())
+
+
+def in_language(header: str) -> tuple[str, str] | None:
+    """Return the header and the language of one that ends with its code: ``question_de`` → (``question``, ``de``)."""
+    found = _LANGUAGE.fullmatch(header)
+    return (found[1], found[2].lower()) if found else None
 
 
 @cache

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
-_NOT_CONTENT = re.compile(r"[\s\u200b-\u200f\ufeff]+")  # spaces and invisible characters do not count
+_INVISIBLE = re.compile("[\u200b-\u200f\ufeff]+")  # they do not count, nor do spaces
 
 
 def sha256(*parts: str | bytes) -> str:
@@ -72,4 +72,9 @@ def row_id(document: str, source_id: str | None, content: str) -> str:
 def content_hash(stem: str, options: Iterable[str], shared_stem: str | None = None) -> str:
     """Return the hash of a question's text, without white space, character width and key: 16 hex digits."""
     parts = [shared_stem or "", stem, *options]
-    return sha256(*(_NOT_CONTENT.sub("", unicodedata.normalize("NFKC", part)) for part in parts))[:16]
+    return sha256(*map(_content, parts))[:16]
+
+
+def _content(text: str) -> str:
+    bare = "".join(unicodedata.normalize("NFKC", text).split())
+    return bare if bare.isascii() else _INVISIBLE.sub("", bare)

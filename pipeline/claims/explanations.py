@@ -65,9 +65,8 @@ def contradiction(explanation: str | None, stem: str, options: Mapping[str, str]
     """Tell how an explanation speaks against an answer; None where it does not, or not surely."""
     if not answer or not explanation:
         return None
-    if len(answer) == 1 and not may_name(explanation, options, answer[0]):
-        return None
-    if len(answer) == 1 and not may_name(_unlisted(explanation, several=False), options, answer[0]):
+    texts = (fold(explanation), _unlisted(explanation, several=False)) if len(answer) == 1 else ()
+    if not all(may_name(text, options, answer[0]) for text in dict.fromkeys(texts)):
         return None
     stated = read_explanation(explanation, stem, options, several=len(answer) > 1)
     if stated is None or stated.rule not in SURE or stated.answer == frozenset(answer):
@@ -86,13 +85,19 @@ class _Marks(NamedTuple):
     detail: str = ""
 
 
+_VERDICTS = frozenset("对错正√×答")  # a sign of each mark
+_NO_MARKS = _Marks(frozenset(), frozenset(), quoted=False)
+
+
 def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     """The verdicts in brackets."""
+    if _VERDICTS.isdisjoint(text) or not (brackets := [*_P.bracket.finditer(text)]):
+        return _NO_MARKS
     right, wrong, key = set[str](), set[str](), set[str]()
     verdicts: list[str] = []
     quoted = slipped = False
     texts = {label: "".join(fold(body).split()) for label, body in options.items()}
-    for bracket in _P.bracket.finditer(text):
+    for bracket in brackets:
         # room for an option of 80 characters
         before = "".join(text[max(0, bracket.start() - 80) : bracket.start()].split())
         last: set[str] = set()

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
-from build_dataset.pipeline.characters import any_of
+from build_dataset.pipeline.characters import Folding
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -24,8 +24,7 @@ _LIKE = str.maketrans(
 )
 """Cyrillic and Greek capitals as Latin ones, traditional cue characters as simplified ones."""
 _MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'"), ord("–"): ord("-")}
-_TABLE = _STYLED | _LIKE | _MARKUP
-_TO_FOLD = any_of(_TABLE)
+_FOLD = Folding({**_STYLED, **_LIKE, **_MARKUP})
 
 _MARKS = re.compile(
     "|".join(
@@ -38,7 +37,7 @@ _MARKS = re.compile(
 @lru_cache(_READ)
 def fold(text: str) -> str:
     """Fold widths, circled and look-alike letters, cue characters and Markdown marks; offsets stay valid."""
-    return text.translate(_TABLE) if _TO_FOLD.search(text) else text
+    return _FOLD(text)
 
 
 def blank_thinking(text: str, *, turns: bool = False) -> str:

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
-from build_dataset.pipeline.claims.lexicon import NAMES, Token, WordFinder
+from build_dataset.pipeline.claims.lexicon import NAMES, Token, WordFinder, beginnings_of
 from build_dataset.pipeline.claims.mentions import Mention, mentions
 from build_dataset.pipeline.patterns import Patterns
 
@@ -39,6 +40,7 @@ class Production(NamedTuple):
     kind: str
     stance: Stance
     pattern: re.Pattern[str]
+    begins: frozenset[str]  # the codes of two words that it can begin with
 
 
 _P = Patterns(__name__, names=NAMES)
@@ -47,7 +49,10 @@ CODES = [Token[row["token"]].value if row["token"] else "" for row in _WORDS]
 LEXICON = WordFinder([row["pattern"] for row in _WORDS])
 _FORBIDDEN = [(Token[row["token"]].value, re.compile(row["pattern"])) for row in _P.rows("forbidden")]
 _CLAIMS = _P.rows("claims")
-PRODUCTIONS = [Production(row["kind"], Stance(row["stance"]), re.compile(row["pattern"])) for row in _CLAIMS]
+PRODUCTIONS = [
+    Production(row["kind"], Stance(row["stance"]), re.compile(row["pattern"]), frozenset(beginnings_of(row["pattern"])))
+    for row in _CLAIMS
+]
 
 
 class Item(NamedTuple):
@@ -125,7 +130,8 @@ class Text:
     @cached_property
     def claims(self) -> list[Claim]:
         """All claims, in the order of the text."""
-        claims = [claim for row in PRODUCTIONS for claim in self._claims(row)]
+        pairs = {*self.codes, *map("".join, pairwise(self.codes)), ""}
+        claims = [claim for row in PRODUCTIONS if not pairs.isdisjoint(row.begins) for claim in self._claims(row)]
         return sorted(claims, key=lambda claim: (claim.mention.start, claim.start))
 
     def _claims(self, row: Production) -> Iterator[Claim]:

@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
-from build_dataset.pipeline.characters import any_of
+from build_dataset.pipeline.characters import Folding
 from build_dataset.pipeline.claims.folding import fold
 from build_dataset.pipeline.patterns import Patterns
 
@@ -20,8 +20,8 @@ _NTH = (
 
 _SHORT = 8  # characters of an option that may be a number
 _COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
-_ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
-_TO_COMPACT = any_of(_ALIKE)
+_LETTERS, _OF_ORDINALS = frozenset("ABCDEFGHIJKabcdefghijk"), frozenset("第最tT①②③④⑤")  # what each of these has
+_ALIKE = Folding(str.maketrans("、~—−", ",---"))  # signs that stand for each other: 60~100 is quoted as 60-100
 
 
 class Mention(NamedTuple):
@@ -53,8 +53,12 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
 def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     """Return whether a text may name an option beside the key, at a glance: if not, it argues for no other."""
     text = fold(text)
-    named = "".join(match[0] for match in _P.letters.finditer(text) if not _is_article(text, match)).upper()
-    if {*named} & options.keys() - {key} or "\\%" in text or _P.fitting("ordinal", text).search(text):
+    signs = {*text}
+    if not _LETTERS.isdisjoint(signs):
+        named = "".join(match[0] for match in _P.letters.finditer(text) if not _is_article(text, match)).upper()
+        if {*named} & options.keys() - {key}:
+            return True
+    if "\\%" in text or (not _OF_ORDINALS.isdisjoint(signs) and _P.fitting("ordinal", text).search(text)):
         return True
     compact = _compact(text)
     others = (_compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key)
@@ -68,8 +72,7 @@ def _is_article(text: str, letter: re.Match[str]) -> bool:
 
 
 def _compact(text: str) -> str:
-    text = "".join(text.split()).lower()
-    return text.translate(_ALIKE) if _TO_COMPACT.search(text) else text
+    return _ALIKE("".join(text.split()).lower())
 
 
 def _apart(candidates: list[Mention]) -> Iterator[Mention]:
@@ -88,7 +91,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     compact = "".join(bare.split()).lower()
     if len(compact) != len(kept):  # lower() of a few letters is longer
         compact = "".join(text[at] if len(text[at].lower()) > 1 else text[at].lower() for at in kept)
-    compact = compact.translate(_ALIKE)
+    compact = _ALIKE(compact)
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
     for label, name in _names(options):
@@ -267,7 +270,7 @@ def _with_letters(text: str, named: list[Mention]) -> Iterator[Mention]:
 
 def _outside_code(text: str, named: Iterable[Mention]) -> Iterator[Mention]:
     """Drop what stands within code: D in print(D), Math in Math.floor(3.9); not code that is an option, nor len(A)."""
-    spans = [match.span() for match in _P.code.finditer(text)]
+    spans = [match.span() for match in (_P.code.finditer(text) if _P.may_be_code.search(text) else ())]
     for mention in named:
         at = bisect_right(spans, mention.start, key=itemgetter(0)) - 1
         span = spans[at] if at >= 0 else (0, 0)

@@ -156,6 +156,8 @@ def read_answer(value: Any, options: Options, encoding: AnswerEncoding = AnswerE
 def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:
     if (text := string(value)) is None:
         return None
+    if len(options.pairs) == 2 and (judged := _judged(text, options.pairs)):
+        return judged
     if encoding is not AnswerEncoding.TEXTS:
         if is_number(value):
             return _counted(value, options, encoding)
@@ -166,6 +168,20 @@ def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[st
     if letters and quoted and letters != quoted:
         return {AnswerEncoding.LETTERS: letters, AnswerEncoding.TEXTS: quoted}.get(encoding)
     return letters or quoted
+
+
+def _judged(text: str, options: Pairs) -> list[str] | None:
+    """The label of that of two options that says what a verdict says in other words: 错 beside 正确 and 错误."""
+    verdicts = [(label, _verdict(option)) for label, option in options]
+    if {verdict for _, verdict in verdicts} != {True, False} or (said := _verdict(text)) is None:
+        return None
+    return [label for label, verdict in verdicts if verdict is said]
+
+
+@lru_cache(1 << 10)
+def _verdict(text: str) -> bool | None:
+    words, said = vocabulary()["words"], text.strip().casefold()
+    return None if is_number(said) or said not in {*words["right"], *words["wrong"]} else said in words["right"]
 
 
 def _headers_of(text: str, options: Options) -> list[str] | None:
@@ -223,7 +239,7 @@ def _words() -> re.Pattern[str]:
 
 def letters_of(text: str, options: Pairs) -> list[str] | None:
     """The letters that an answer's text gives; None where it is anything else."""
-    if text in [*LABELS]:
+    if (len(text) == 1 and text in LABELS) or any(text == label for label, _ in options):  # L of a word bank A … O
         return [text]
     text = _words().sub("", fold(text))
     if _P.letters_only.fullmatch(text) and _P.letters.search(text):

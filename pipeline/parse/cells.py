@@ -298,7 +298,8 @@ def _from_objects(value: list[Any]) -> Options:
         by_id = {identifier: label for identifier, label in zip(ids, LABELS, strict=False) if identifier in dict(pairs)}
         texts_by_id = [(by_id[name], text) for (name, _), (_, text) in zip(pairs, options.pairs, strict=False)]
         options = Options(texts_by_id, printed=by_id)
-    return Options(options.pairs, options.printed, [options.printed.get(name, name) for name in right] or None)
+    by_name = {**options.printed, **options.named}
+    return replace(options, right=[by_name.get(name, name) for name in right] or None)
 
 
 @cache

@@ -180,6 +180,8 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
     blank = _P.at_end.search(stem) or (inside[0] if len(inside) == 1 else None)  # 首选的是（ B ）
     if blank is None:
         return stem, None
+    if len({*map(str.upper, _P.lettered.findall(stem))}) > 1:  # (a)分类(b)焚烧；按顺序是
+        return stem, None
     printed = next(group for group in blank.groups() if group)
     letters = labels_in(printed.upper())
     if not set(letters) <= set(labels) or not ascend(letters):

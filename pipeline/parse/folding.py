@@ -9,24 +9,25 @@ import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
-from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE, any_of
+from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE, Folding
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 CJK = _P.whole("@cjk@")
 READ = 1 << 10  # size of the cache of parsed texts: passes and gates ask the same of a line and of its item
 
-_FOLDED = {
-    **COMPATIBILITY,
-    **WIDE,
-    0xFF03: "#",
-    0xFF0A: "*",
-    **dict.fromkeys((0x00A0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
-    **dict.fromkeys((*INVISIBLE, *range(0x09), *range(0x0B, 0x20)), ""),
-}
+_FOLD = Folding(
+    {
+        **COMPATIBILITY,
+        **WIDE,
+        0xFF03: "#",
+        0xFF0A: "*",
+        **dict.fromkeys((0x00A0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
+        **dict.fromkeys((*INVISIBLE, *range(0x09), *range(0x0B, 0x20)), ""),
+    }
+)
 """Letters, digits and spaces lose their width; punctuation keeps it: it is what the paper prints."""
 
-_TO_FOLD = any_of(_FOLDED)
 _DIGITS = str.maketrans("lI|O", "1110")
 _SIGNS = str.maketrans(
     {**dict.fromkeys("‐‑‒–―−﹘﹣－⁃", "-"), **dict.fromkeys("∼〜˜", "~"), **dict.fromkeys("‘’ʼ′", "'")}
@@ -40,7 +41,7 @@ def fold(text: str) -> str:
 
     Punctuation, circled digits, superscripts and units stay as they are printed.
     """
-    narrow = _P.long_gap.sub(r"\1", text.translate(_FOLDED) if _TO_FOLD.search(text) else text)
+    narrow = _P.long_gap.sub(r"\1", _FOLD(text))
     return _P.wide_gap.sub("\t", narrow).strip(" \r\n")
 
 

@@ -14,7 +14,7 @@ from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.labels import LABELS, cut_stem
 from build_dataset.pipeline.parse.table_cells import TableCells
-from build_dataset.schemas.columns import option_groups, option_of, plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import in_language, option_groups, option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
 
@@ -41,6 +41,8 @@ class _Search(TableCells):
         """Take what is declared, then headers, then cells."""
         self._declared()
         self._named()
+        self._by_language()
+        self._by_ending()
         self._option_columns()
         self._find_flags()
         self._complete_options()
@@ -82,6 +84,27 @@ class _Search(TableCells):
         ]
         if "answer" not in by_role and [*map(plain_header, alone)] == ["a"]:  # {"q": "…", "o": […], "a": 1}
             self._take("answer", alone, "name")
+
+    def _by_language(self) -> None:
+        """Take the first language of questions that stand in several: question_de, question_ru, answers_de, …."""
+        named = group_values((found[1], (found[0], name)) for name in self._free() if (found := in_language(name)))
+        asking = (known for known in named.values() if any("stem" in roles_of(base) for base, _ in known))
+        if "stem" in self.columns.roles or not (first := next(asking, None)):
+            return
+        others = {name for known in named.values() if known is not first for _, name in known}
+        self.names = [name for name in self.names if name not in others]
+        for role, name in ((role, name) for base, name in first for role in roles_of(base)):
+            self._take(role, [*self.columns.roles.get(role, []), name], "name")
+        if options := {label[1]: name for base, name in first if (label := option_of(base)) and not roles_of(base)}:
+            self._take_options(dict(sorted(options.items())), "name")
+
+    def _by_ending(self) -> None:
+        """Take Chinese headers by their last word where no whole header is known: 试题正文, AI 解析."""
+        for role in ("stem", "options", "explanation"):
+            words = tuple(word for word in map(plain_header, vocabulary()["roles"][role]) if "一" <= word[:1] <= "鿿")
+            names = [name for name in self._free() if not roles_of(name) and plain_header(name).endswith(words)]
+            if role not in self.columns.roles and len(names) == 1:
+                self._take(role, names, "name")
 
     def _option_columns(self) -> None:
         """Find columns of one option each: opa to ope, 选项A, A B C D, option1, distractor1."""
@@ -191,10 +214,14 @@ class _Search(TableCells):
                 continue
             read = [cells.read_options(value) for value in values]
             texts = any(len(text) > 1 for options in read for _, text in options.pairs)
-            keyed = len(names) > 1 or all(options.right for options in read)  # or they say it
+            keyed = len(names) > 1 or all(options.right for options in read)  # or they say it, or there is none
+            keyed = keyed or all(map(cells.names_letters, values))
             if keyed and texts and self._share_of_options([name]) >= 0.5:
                 self._take("options", [name], "content")
-                self.columns.roles["answer"] = [column for column in names if column != name]
+                if others := [column for column in names if column != name]:
+                    self.columns.roles["answer"] = others
+                else:
+                    del self.columns.roles["answer"]
                 return
 
     def _settle_stem(self) -> None:
@@ -369,7 +396,7 @@ class _Search(TableCells):
         """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
         columns = [name for name in self._free() if not roles_of(name)]
         answer = self.columns.roles.get("answer", [])
-        chosen = sources.around_key(self.rows, columns, answer)
+        chosen = sources.around_key(self.rows, columns, answer) or self._numbered(columns)
         if letters := self._letters_in(answer):
             stem_first = None if "stem" in self.columns.roles else self._length
             texts = [name for name in columns if self._is_text(name) and not self._looks_like_key(name)]
@@ -378,6 +405,18 @@ class _Search(TableCells):
         if len(chosen) > 1:
             self._take_options(chosen, "content")
             self._settle_encoding()
+
+    def _numbered(self, columns: Sequence[str]) -> list[str]:
+        """Columns of texts under one word and 1, 2, 3: p1, p2, p3 beside o1 = (1)."""
+        named = ((name.rstrip("0123456789"), name) for name in columns if self._is_text(name))
+        runs = [
+            run
+            for word, run in group_values(named).items()
+            if [*run] == [f"{word}{at}" for at in range(1, len(run) + 1)]
+        ]
+        return (
+            runs[0] if len(runs) == 1 and all(sources.looks_like(name, self.rows, runs[0]) for name in runs[0]) else []
+        )
 
     def _settle_encoding(self) -> None:
         """Settle how the key is given, beside options found after it."""

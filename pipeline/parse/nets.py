@@ -22,6 +22,7 @@ from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import is_case
 from build_dataset.pipeline.parse.passages import speaks_of_text
 from build_dataset.pipeline.patterns import Patterns, is_latin
+from build_dataset.schemas.columns import vocabulary
 from build_dataset.schemas.dataset import Acceptable, SourceParams
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import content_hash
@@ -41,6 +42,7 @@ RISING = 0.8  # share of numbers behind options that are larger than the one bef
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
 MANY, MANY_KEYS = 10, 20  # least number of questions for that
 LONGEST = 40  # characters of a repeated text that is looked for
+_NEAR = 600  # characters before the end of a text within which furniture of its end begins: nine tags are 380
 
 
 @dataclass
@@ -129,7 +131,11 @@ class Furniture:
         for at, row in ((place, form) for form in known for place in form["at"]):
             form = re.compile(row["pattern"])
             likely = chinese if row.get("chinese") else texts
-            matches = [match[0] for text in likely[at] if (match := form.search(text))]
+            # what ends a text is looked for at its end
+            near = _NEAR if row["pattern"].endswith(r"\Z") else None
+            matches = [
+                match[0] for text in likely[at] if (match := form.search(text, max(0, len(text) - near) if near else 0))
+            ]
             times = len(matches)
             # … in Passage 1., … in Zone 2. end with a number that is none of the next item
             numbers = [int(re.sub(r"\D", "", value)) for value in matches] if row.get("rises") else []
@@ -233,17 +239,17 @@ def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
 
     A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
     """
-    listed = [[_masked(option.text) for option in question.options] for question in questions]
-    last = [texts[-1] for texts in listed if len(texts) > 1]
+    last = [_masked(question.options[-1].text) for question in questions if len(question.options) > 1]
     least = _least(ENDED, questions)
     if _commonest(text[-2:] for text in last)[1] < least:  # most sources
         return "", 0
+    before_last = [_masked(option.text) for question in questions for option in question.options[:-1]]
     ends = Counter(text[-size:] for text in last for size in range(2, min(LONGEST, len(text) - 1) + 1))
     for end, times in sorted(ends.items(), key=lambda end: -len(end[0])):
         if times < least:
             continue
         before = {text.removesuffix(end) for text in last if text.endswith(end)}
-        others = sum(text.endswith(end) for texts in listed for text in texts[:-1])
+        others = sum(text.endswith(end) for text in before_last)
         if len(before) > times / 4 and others <= ELSEWHERE * times:
             return end, times
     return "", 0
@@ -274,7 +280,7 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
         (
             "options_repeat",
             "the same options",
-            (texts for texts in map(_option_texts, choosing) if not _P.codes.fullmatch(texts)),
+            (texts for texts in map(_option_texts, choosing) if not (_P.codes.fullmatch(texts) or _is_verdict(texts))),
             ALIKE,
             MANY,
         ),
@@ -286,6 +292,11 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
         if times >= max(least, share * len(questions)):
             facts[reason] = f"{times} of {len(questions)} questions have {what}: {value[:60]!r}"
     return facts
+
+
+def _is_verdict(texts: str) -> bool:
+    """Return whether options are those of a statement to be judged: Vero|Falso."""
+    return {*texts.casefold().split("|")} <= {*vocabulary()["words"]["true_false"]}
 
 
 def _option_texts(question: Question) -> str:

@@ -97,7 +97,7 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     lacking, bare = _lacking([asked for asked, _ in checked])
     explains = _telling(checked) >= _TELLS_KEY
     whole = len(filled) >= 0.5 * len(rows)
-    if not lacking and plain_header(name) in words["cited"]:
+    if plain_header(name).endswith(tuple(words["cited"])) and not (lacking and long):
         return Use.OTHER  # Driver Guide §2.5, lines 71–75, of several questions
     if bare and not (shared or lacking or explains):
         return Use.UNCLEAR if whole else Use.OTHER

@@ -114,7 +114,9 @@ class SqlReader:
                     row = []
                 elif (said := value["string"] if value["wide"] is None else value["wide"]) is not None:
                     row.append(_P.escaped.sub(lambda one: _ESCAPED.get(one[1], one[1] or one[2] or one[3]), said))
-                elif said := value["array"] or value["bare"]:
+                elif value["array"]:
+                    row.append(json.dumps(_P.quoted.findall(value["array"]), ensure_ascii=False))
+                elif said := value["bare"] or value["query"]:
                     row.append("" if said.upper() == "NULL" else said)
         if not grids:
             raise UnreadableDocument("no_rows", "the dump inserts no rows; export it with its data")

@@ -1,6 +1,7 @@
 """Find the header of a table: below titles, above data, in one row or two; several tables may follow one another."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice, zip_longest
 from typing import Any
@@ -12,6 +13,8 @@ from build_dataset.schemas.errors import UnreadableDocument
 
 HEADER_WITHIN = 30  # Rows among which the header is looked for: titles, notes on how to fill the form in
 MAX_COLUMNS = 1000  # More than any bank has; a sheet with 16,384 columns is filled by accident or malice
+TWICE = "a key stands twice"  # the key under which an object of JSON tells of it
+_TOLD = re.compile(rf'"{TWICE}": "((?:[^"\\]|\\.)*)"')
 PICTURE = "<img>"  # Stands in a cell that shows a picture; the parser lets such a row wait
 _LONGEST = 60  # Characters of a header; a longer cell is text
 _NEW_HEADER = 3
@@ -46,11 +49,12 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
     for head in top:
         _require_width(head)
     names, start = _header(top, declared)
-    table, number = sheet, 1
+    table, number, headed = sheet, 1, not all(name.startswith("column_") for name in names)
     for record in chain(top[start:], records):
         _require_width(record)
         if (
-            len(_known(record, declared)) >= _NEW_HEADER
+            headed
+            and len(_known(record, declared)) >= _NEW_HEADER
             and _names_stem(record, declared)
             and not _has_key(names, record)
         ):
@@ -62,12 +66,18 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
 
 
 def row_of(value: Any, sheet: str | None = None) -> TableRow:
-    """A row with a value as its fields; what JSON does not have, of a Parquet file, as text, bytes as a picture."""
+    """A row with a value as its fields; what JSON does not have, of a Parquet file, as text, bytes as a picture.
+
+    One in which a key stands twice with two values is unparsed.
+    """
 
     def plain(other: Any) -> str:
         return PICTURE if isinstance(other, bytes) else str(other)
 
-    return TableRow(valid_unicode(json.dumps(value, ensure_ascii=False, default=plain)), sheet)
+    fields = json.dumps(value, ensure_ascii=False, default=plain)
+    if f'"{TWICE}": ' in fields:
+        fields = json.dumps({"unparsed": fields, "why": _TOLD.findall(fields)[0]}, ensure_ascii=False)
+    return TableRow(valid_unicode(fields), sheet)
 
 
 def every_table(grids: Mapping[str, Iterable[Record]], declared: Set[str], told: list[str]) -> Iterator[TableRow]:
@@ -101,7 +111,7 @@ def _require_width(record: Record) -> None:
 
 def _header(top: list[list[str]], declared: Set[str]) -> tuple[list[str], int]:
     """The names of the columns and the row below them."""
-    stems = [at for at, record in enumerate(top) if _names_stem(record, declared)]
+    stems = [at for at, record in enumerate(top) if _names_stem(record, declared) and not _is_keyed(top, at)]
     if not stems:
         return _by_content(top)
     known = {at: len(_known(top[at], declared)) for at in stems}
@@ -132,13 +142,26 @@ def _names_stem(record: Record, declared: Set[str]) -> bool:
     return any(cell.strip() in declared or "stem" in roles_of(cell) for cell in _known(record, declared))
 
 
+def _is_keyed(top: list[list[str]], at: int) -> bool:
+    """Return whether a row has a letter where the rows around it have one: 显示器的 | 背面 | 正面 | C is a question."""
+    rows = [record for record in top if len(record) == len(top[at]) and any(map(str.strip, record))]
+    columns = zip(*rows, strict=True)
+    keys = (
+        cell.strip() and all(one.strip().upper() in _LETTERS for one in column)
+        for cell, column in zip(top[at], columns, strict=True)
+    )
+    return len(rows) > 2 and any(keys)
+
+
 def _has_key(names: Sequence[str], record: Record) -> bool:
     """Return whether a row has letters under the header of the key and names no key: 与形式相对的是 | 内容 | 材料 | A.
 
     It is no header then, whatever words its options are.
     """
     keys = (cell.strip().upper() for name, cell in zip(names, record, strict=False) if "answer" in roles_of(name))
-    return any(key and set(key) <= _LETTERS for key in keys) and not any("answer" in roles_of(cell) for cell in record)
+    letters = {sign for cell in record for _, sign in [option_of(cell) or ("", "")]}
+    named = {"A", "B"} <= letters and any("answer" in roles_of(cell) for cell in record)  # 背面 alone is an option too
+    return any(key and set(key) <= _LETTERS for key in keys) and not named
 
 
 def _by_content(top: list[list[str]]) -> tuple[list[str], int]:

@@ -13,7 +13,7 @@ import polars as pl
 from build_dataset.pipeline.ocr.interfaces import TableRow
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers.encoding import decode, looks_like_text
-from build_dataset.pipeline.ocr.readers.header import HEADER_WITHIN, row_of, tables
+from build_dataset.pipeline.ocr.readers.header import HEADER_WITHIN, TWICE, row_of, tables
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import option_of, plain_header, roles_of, unguarded, vocabulary
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
@@ -30,25 +30,19 @@ _HANDED_DOWN = {"shared", "group", "type", "exam_type", "exam_class", "exam_subj
 
 
 def _load(text: str) -> Any:
-    """JSON with NaN and infinities as null, and commas before a bracket: no JSON, but programs write them.
-
-    ``RepeatedKeyError``: an object has a key twice; JSON has no rule for which of the two counts.
-    """
+    """JSON with NaN and infinities as null, and commas before a bracket: no JSON, but programs write them."""
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError:
         return _DECODER.decode(_P.text_or_comma.sub(lambda found: "" if found[0] == "," else found[0], text))
 
 
-class RepeatedKeyError(ValueError):
-    """An object has two values under one key: ``{"answer": "A", "answer": "B"}``."""
-
-
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of two values under one key it tells, as JSON has no rule for which counts: its row is refused."""
     made = dict(pairs)
     if len(made) < len(pairs) and (lost := next(((key, one) for key, one in pairs if one != made[key]), None)):
         key, one = lost
-        raise RepeatedKeyError(f"the key {key!r} stands twice in one object, with {one!r:.60} and {made[key]!r:.60}")
+        made[TWICE] = f"the key {key!r} stands twice in one object, with {one!r:.60} and {made[key]!r:.60}"
     return made
 
 
@@ -71,8 +65,7 @@ class CmbJsonReader:
         """The objects of the list; an item that is none becomes ``{"unparsed": item}``, for the parser to reject."""
         # Numbers of thousands of digits are ValueErrors.
         with refused_as("invalid_json", "not JSON", (ValueError, RecursionError)):
-            value = _load(decode(path.read_bytes()))
-        rows = [*questions(value)]
+            rows = [*questions(_load(decode(path.read_bytes())))]
         if 2 * sum(isinstance(row, dict) for row in rows) < len(rows) or not rows:
             raise UnreadableDocument("unknown_format", "the JSON holds no list of questions")
         yield from (row_of(row if isinstance(row, dict) else {"unparsed": row}) for row in rows)
@@ -127,6 +120,8 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
             held.append(key)
         elif not asked and not _OF_ONE & set(roles_of(key)) and _holds_question(part, depth):
             held.append(key)  # {"判断题": [{…}, {…}]}, {"The text that the questions are about …": [{…}, {…}]}
+    if held and TWICE in value:
+        raise ValueError(value[TWICE])  # {"questions": […], "questions": […]}
     # Beside lists of questions: {"choice": [{…}], "judgment": [{"question": …, "answer": true}]}.
     beside = [key for key, part in value.items() if isinstance(part, list) and part and all(map(_is_question, part))]
     for key in dict.fromkeys([*held, *beside] if held and not asked else held):
@@ -167,7 +162,9 @@ def _with_texts(rows: Sequence[Any], value: dict[str, Any]) -> Iterator[Any]:
     for row in rows:
         if isinstance(row, dict) and not is_asked(row) and any(str(row.get("id")) in one for one in named.values()):
             continue  # the text itself
-        found = {key: texts[str(row[key])] for key, texts in named.items() if row.get(key) is not None}
+        # {"chapters": [{"id": "c1", "title": …, "subtitle": …}]} says where a question is from, and is no text.
+        texts_of = {key: texts for key, texts in named.items() if "chapter" not in roles_of(key[:7])}
+        found = {key: texts[str(row[key])] for key, texts in texts_of.items() if row.get(key) is not None}
         yield {**row, **({"context": "\n".join(found.values())} if found else {})} if isinstance(row, dict) else row
 
 
@@ -286,8 +283,6 @@ class JsonlReader:
 def _object(line: str) -> dict[str, Any]:
     try:
         value = _load(line)
-    except RepeatedKeyError as error:
-        return {"unparsed": line, "why": str(error)}
     except (ValueError, RecursionError):
         return {"unparsed": line}
     return value if isinstance(value, dict) else {"unparsed": line}

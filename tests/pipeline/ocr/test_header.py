@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from build_dataset.pipeline.ocr.readers.header import every_table, row_of, tables
 from build_dataset.schemas.errors import UnreadableDocument
@@ -231,3 +233,13 @@ def test_a_sheet_of_keys_alone_is_told_how_to_become_a_key(head: list[str]) -> N
     keys = [[str(at), told, ""][: len(head)] for at, told in enumerate(["A", "见教材"], 1)]
     assert "as the key of a paper it needs a row for each number" in refused([head, *keys]).detail
     assert "PAPER_answers.txt" not in refused([["a", "b"], ["c", "d"]]).detail
+
+
+@given(
+    st.lists(st.sampled_from(["背面", "正面", "题目", "选项", "A", "text", "肺炎"]), min_size=3, max_size=3),
+    st.integers(0, 4),
+)
+def test_no_question_of_a_table_without_a_header_is_taken_for_one(options, at):
+    rows = [[f"第{one}项是", "甲", "乙", "丙", "ABC"[one % 3]] for one in range(5)]
+    rows[at][1:4] = options
+    assert [list(row.values()) for row in read(rows)] == rows

@@ -53,3 +53,9 @@ def test_options_in_a_table_of_their_own_stand_beside_their_questions(tmp_path, 
         [["甲", False], ["乙", True]],
         [["丙", True], ["丁", False]],
     ]
+
+
+def test_remarks_and_queries_between_values_are_no_values_and_arrays_are_lists(tmp_path):
+    query = "(SELECT id FROM tests WHERE name = 'a (b)' AND of = (SELECT 1) LIMIT 1)"
+    (row,) = read(tmp_path, f"{HEAD}({query}, -- the test, it's\n '[]', ARRAY['B', 'C'], 'x', 2024);")
+    assert (row["content"], row["answer"], row["year"]) == (query, '["B", "C"]', "2024")

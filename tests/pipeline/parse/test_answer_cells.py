@@ -16,7 +16,7 @@ from build_dataset.pipeline.parse.answer_cells import (
     read_answer,
     readable_share,
 )
-from build_dataset.pipeline.parse.cells import Options
+from build_dataset.pipeline.parse.cells import Options, read_options
 
 PAIRS = [("A", "甲"), ("B", "乙"), ("C", "丙"), ("D", "AB")]
 PLAIN = Options(PAIRS)
@@ -505,3 +505,33 @@ def test_every_header_that_an_answer_names_is_that_of_an_option():
 )
 def test_everybody_gets_the_mark_where_no_letter_or_the_former_key_is_named(value, expected):
     assert accepted_of(value, ["A", "B", "C"]) == expected
+
+
+def test_a_letter_beyond_the_usual_ones_is_an_answer_where_an_option_has_it():
+    bank = Options([(chr(65 + at), f"word{at}") for at in range(15)])
+    assert (read_answer("N", bank), read_answer("N", PLAIN)) == (["N"], None)
+
+
+def test_labels_of_objects_in_another_script_are_named_by_keys():
+    options = read_options([{"label": label, "text": text} for label, text in zip("কখগঘ", "甲乙丙丁", strict=True)])
+    assert (options.pairs[3], read_answer("ঘ", options)) == (("D", "丁"), ["D"])
+
+
+@pytest.mark.parametrize(
+    ("key", "texts", "read"),
+    [
+        ("错", ["正确", "错误"], ["B"]),
+        ("True", ["√", "×"], ["A"]),
+        ("F", ["Vero", "Falso"], ["B"]),
+        ("错", ["正确", "错误", "不确定"], None),
+        ("错", ["甲", "乙"], None),
+        ("对", ["是", "对"], ["B"]),
+    ],
+)
+def test_a_verdict_names_the_option_that_says_it_in_other_words(key, texts, read):
+    assert read_answer(key, Options(list(zip("ABC", texts, strict=False)))) == read
+
+
+def test_true_and_false_as_labels_are_letters():
+    options = read_options({"T": "√", "F": "×"})
+    assert (options.pairs, read_answer("False", options)) == ([("A", "√"), ("B", "×")], ["B"])

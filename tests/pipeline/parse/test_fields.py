@@ -133,6 +133,7 @@ def test_letters_in_the_only_bracket(text, expected):
         ("以（C）为中心", True, ("以（ ）为中心", "C")),
         ("以（C）和（B）为中心", True, ("以（C）和（B）为中心", None)),
         ("甲", True, ("甲", None)),
+        ("(a)分类(b)焚烧(c)回收，按顺序是", False, ("(a)分类(b)焚烧(c)回收，按顺序是", None)),
     ],
 )
 def test_a_blank_that_is_filled_in(stem, anywhere, expected):

@@ -1046,3 +1046,51 @@ def test_it_is_told_by_what_a_column_was_found(rows, found_by):
     found = find_mapping(rows)
     assert not isinstance(found, Unclear)
     assert found.found_by == found_by
+
+
+TWO = [(f"关于第{at}个问题的说法哪一项是正确的", [f"说法{at}{one}" for one in "甲乙丙丁"], at % 4) for at in range(12)]
+
+
+@pytest.mark.parametrize("first", ["de", "zh"])
+@pytest.mark.parametrize("options", ["options", "answers"])
+def test_of_questions_in_two_languages_the_first_is_read(first, options):
+    def told(language, stem, texts):
+        texts = texts if language == "zh" else [f"{text} auf Deutsch" for text in texts]
+        return {f"question_{language}": f"{stem} {language}", f"{options}_{language}": texts}
+
+    other = {"de": "zh", "zh": "de"}[first]
+    rows = [
+        told(first, stem, texts) | told(other, stem, texts) | {"correct_index": right} for stem, texts, right in TWO
+    ]
+    bank = [
+        (row[f"question_{first}"], row[f"{options}_{first}"], right) for row, (*_, right) in zip(rows, TWO, strict=True)
+    ]
+    assert check(parse(rows), bank)
+
+
+def test_chinese_headers_are_known_by_their_last_word():
+    rows = [
+        {"试题正文": stem, "多选项": texts, "试题答案": "ABCD"[right], "AI 解析": f"根据教材，第{at}项为正确的说法"}
+        for at, (stem, texts, right) in enumerate(TWO)
+    ]
+    assert check(parse(rows), TWO)
+
+
+@pytest.mark.parametrize("word", ["p", "txt_", "文"])
+def test_columns_of_texts_under_one_word_and_numbers_are_the_options(word):
+    rows = [
+        {"tigan": stem, "answer": right + 1}
+        | {
+            name: text
+            for at, one in enumerate(texts, 1)
+            for name, text in ((f"o{at}", f"({at})"), (f"{word}{at}", one))
+        }
+        for stem, texts, right in TWO
+    ]
+    assert check(parse(rows), TWO)
+
+
+def test_options_by_letter_under_a_name_of_the_key_are_options_without_a_key():
+    parsed = parse([{"question": stem, "answers": dict(zip("abcd", texts, strict=True))} for stem, texts, _ in TWO])
+    assert [[option.text for option in found[0].options] for _, found in parsed.rows] == [texts for _, texts, _ in TWO]
+    assert not any(found[0].answer for _, found in parsed.rows)

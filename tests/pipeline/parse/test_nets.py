@@ -24,7 +24,7 @@ def question(number=1, stem=None, last="", **more):
     known = {"section": 1, "answer": ["ABCD"[number % 4]], **more}
     return Question(
         question_id=f"q{number:03d}", document="x.md", number=number, question_type=QuestionType.A1,
-        stem=told, options=options, content_hash=content_hash(told, texts, None), **known,
+        stem=told, content_hash=content_hash(told, texts, None), **{"options": options, **known},
     )  # fmt: skip
 
 
@@ -195,3 +195,12 @@ def test_a_foot_under_the_options_that_is_cut_off_as_furniture_is_no_doubt(foot,
         one.doubts.append(("foot_inside", f"however it is worded, {told!r} is the place"))
     caught = cast("x.md", readings, settings)
     assert (caught.doubts, [one for one in caught.readings if one.doubts]) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"), [("Vero|Falso", []), ("Richtig|Falsch", []), ("Rot|Blau", ["options_repeat"])]
+)
+def test_statements_to_be_judged_have_the_same_options(texts, told):
+    options = [Option(label=label, text=text) for label, text in zip("AB", texts.split("|"), strict=True)]
+    given = [Reading(question(number, answer=["AB"[number % 2]], options=options)) for number in range(30)]
+    assert [doubt.reason for doubt in cast("x.json", given).doubts] == told

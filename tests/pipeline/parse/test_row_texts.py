@@ -373,6 +373,12 @@ def behind(stem: str, *options: str) -> tuple[str, bool]:
         ("首选（ ）A.甲 B.乙", ["甲", "乙"], ("首选（ ）", False)),
         ("首选(A)甲(B)乙", ["甲", "乙"], ("首选", False)),
         ("首选甲、乙", ["甲", "乙"], ("首选", False)),
+        (
+            "Which is wrong: There is a lot of mice.",
+            ["There is", "a lot of", "mice."],
+            ("Which is wrong: There is a lot of mice.", False),
+        ),
+        ("Which is wrong? Red Blue", ["Red", "Blue"], ("Which is wrong?", False)),
         ("首选A.甲", ["甲"], ("首选A.甲", False)),
         ("A.甲B.乙", ["甲", "乙"], ("A.甲B.乙", False)),
         ("首选A.甲B.乙C.D.", ["甲", "乙"], ("首选", False)),
@@ -427,6 +433,7 @@ def test_two_fillers_or_one_that_says_so_at_the_end_are_no_options(texts, key, l
         (True, 2, ["甲"], ["options_too_many"]),
         (False, 4, ["甲"], []),
         (False, 3, ["甲", "12:30:00"], ["text_became_date"]),
+        (False, 4, ["IMG_7__DOT__png 此标志的意义是", "存为 a.png 的图"], ["picture_not_read"]),
         (True, 4, ["a.png", "#REF!"], ["picture_not_read", "unreadable_characters", "options_too_many"]),
     ],
 )
