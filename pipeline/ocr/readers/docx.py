@@ -1,7 +1,8 @@
 """Word documents: paragraphs with their automatic numbers, tables, pictures; one page, no layout."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import metadata
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from build_dataset.schemas.errors import refused_as
 
 _P = Patterns(__name__)
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 _SKIPPED = {f"{W}del", f"{W}moveFrom", f"{W}instrText", f"{W}rPr", f"{W}pPr", f"{_MC}Fallback"}
 _PICTURES = {f"{W}drawing", f"{W}pict", f"{W}object"}
 _WRAPPERS = {f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}customXml", f"{W}smartTag"}
@@ -81,7 +83,7 @@ class Walker:
 
     def blocks(self, parent: Any) -> Iterator[PageLine]:
         """Yield the lines of paragraphs and tables below an element, or in a list."""
-        for block in parent:
+        for block in _in_order(parent, _height):
             if block.tag == f"{W}p":
                 yield from self._paragraph(block)
             elif block.tag == f"{W}tbl":
@@ -100,7 +102,7 @@ class Walker:
         yield from (PageLine("", None, LineKind.FORMULA) for _ in range(formulas))
         pictures = sum(map(_is_seen, _own(paragraph, f"{W}drawing", f"{W}pict")))
         yield from (PageLine("", None, LineKind.FIGURE) for _ in range(pictures))
-        for box in _own(paragraph, f"{W}txbxContent"):
+        for box in _in_order(_own(paragraph, f"{W}txbxContent"), _anchored):
             yield from self.blocks(box)
 
     def _label(self, paragraph: Any) -> str:
@@ -127,6 +129,27 @@ class Walker:
             if text.strip():
                 yield PageLine(text.strip(), None)
             yield from (line for cell in cells for line in cell if line.kind is not LineKind.TEXT)
+
+
+def _in_order(blocks: Iterable[Any], height: Callable[[Any], int | None]) -> Iterator[Any]:
+    """Yield blocks as a page shows them: those with a height on it that follow each other, from top to bottom."""
+    for _, found in groupby(((height(block), block) for block in blocks), key=lambda one: one[0] is None):
+        yield from (block for _, block in sorted(found, key=lambda one: one[0] or 0))
+
+
+def _height(paragraph: Any) -> int | None:
+    """Return the height on its page of a paragraph that is nothing but text boxes; None of others."""
+    boxes = _own(paragraph, f"{W}txbxContent") if paragraph.tag == f"{W}p" and not "".join(_text(paragraph)) else []
+    return min((height for box in boxes if (height := _anchored(box)) is not None), default=None)
+
+
+def _anchored(box: Any) -> int | None:
+    """Return the distance of a text box from the top of its page; None where it moves with its paragraph."""
+    place = next((one.find(f"{_WP}positionV") for one in box.iterancestors(f"{_WP}anchor")), None)
+    offset = (
+        None if place is None or place.get("relativeFrom") not in ("page", "margin") else place.find(f"{_WP}posOffset")
+    )
+    return int(offset.text) if offset is not None and (offset.text or "").lstrip("-").isdecimal() else None
 
 
 def below(parent: Any, tag: str) -> Iterator[Any]:

@@ -11,6 +11,8 @@ import docx
 import pytest
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 from build_dataset.pipeline.ocr.model import PageRead
@@ -397,6 +399,22 @@ def test_pictures_and_text_of_a_text_box_come_once_and_after_its_paragraph() -> 
     other = f"<mc:Fallback xmlns:mc='{docx_reader._MC[1:-1]}'><w:pict>{box}</w:pict></mc:Fallback>"
     shape = f"<w:r><w:drawing>{box}</w:drawing>{other}</w:r>"
     assert walked(f"<w:p><w:r><w:t>甲</w:t></w:r>{shape}</w:p>") == [("text", "甲"), ("text", "乙"), ("figure", "")]
+
+
+def placed(text: str, height: int, relative: str = "page") -> str:
+    """A paragraph that is a text box alone, at a height on its page."""
+    names = "xmlns:wp='http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing'"
+    place = f"<wp:positionV relativeFrom='{relative}'><wp:posOffset>{height}</wp:posOffset></wp:positionV>"
+    box = f"<w:txbxContent>{paragraphs(text)}</w:txbxContent>"
+    return f"<w:p><w:r><w:drawing><wp:anchor {names}>{place}{box}</wp:anchor></w:drawing></w:r></w:p>"
+
+
+@given(st.permutations(range(6)))
+def test_text_boxes_that_are_placed_on_a_page_are_read_from_top_to_bottom(order: list[int]) -> None:
+    boxes = [placed(str(at), 1000 * at) for at in order]
+    shown = [("text", str(at)) for at in range(6)]
+    assert walked(paragraphs("始"), *boxes, paragraphs("终")) == [("text", "始"), *shown, ("text", "终")]
+    assert walked(*(placed(str(at), 1000 * at, "paragraph") for at in order)) == [("text", str(at)) for at in order]
 
 
 def test_paragraphs_in_content_controls_and_revisions_are_read() -> None:
