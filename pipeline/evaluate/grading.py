@@ -108,10 +108,8 @@ class RunSettings:
     """A run's model and manner."""
 
     model: str  # the same for all runs of a model
-    task: str = "answer"
     prompt: str = ""
     shots: int = 0
-    repeats: int = 1
     temperature: float = 0.0
 
     @property
@@ -125,8 +123,7 @@ def run_settings(options: AskOptions) -> RunSettings:
     """Return the settings of a configured model."""
     model = Path(str(getattr(options, "model", None) or getattr(options, "name", ""))).name
     model = options.called() if isinstance(options, TransformersModel) else model
-    same = options.model_dump(include={"shots", "repeats", "temperature"})
-    return RunSettings(model, options.task.value, options.template(), **same)
+    return RunSettings(model, options.template(), **options.model_dump(include={"shots", "temperature"}))
 
 
 def unsure_file(predictions: Iterable[Prediction]) -> bytes:

@@ -45,7 +45,7 @@ def test_the_best_run_of_each_model_is_drawn():
     runs = {"m": 0.5, "m 3-shot": 0.6, "n": 0.4}
     found = Evaluated(
         [score(run, value, *part) for run, value in runs.items() for part in ((), ("length", "0–9"))],
-        askings={run: RunSettings(run.split()[0], "answer", "answer_only") for run in runs},
+        askings={run: RunSettings(run.split()[0], "answer_only") for run in runs},
     )
     text = plots(found)["length"].decode()
     assert (">m 3-shot<" in text, ">n<" in text, ">m<" in text) == (True, True, False)

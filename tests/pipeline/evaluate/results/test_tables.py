@@ -31,7 +31,7 @@ def named(found: Evaluated) -> dict[str, Table]:
 
 
 def asking(model: str, prompt: str = "answer_only", shots: int = 0) -> RunSettings:
-    return RunSettings(model, "answer", prompt, shots)
+    return RunSettings(model, prompt, shots)
 
 
 def test_the_overall_table_bolds_the_best_model_and_never_a_baseline_or_people():
