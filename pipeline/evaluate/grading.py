@@ -63,9 +63,7 @@ def read_text(text: str, finish: str) -> tuple[Outcome, str]:
     return (Outcome.ANSWERED if visible else Outcome.NO_ANSWER), visible
 
 
-def grade(
-    run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None
-) -> tuple[Prediction, Graded | None]:
+def grade(run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None) -> tuple[Prediction, Graded | None]:
     """Return the prediction of one generation, and its grade; None when the request failed."""
     outcome, extraction = read_output(made, prompt.asked, answer_first=answer_first)
     letters, question = extraction.letters, prompt.asked

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from build_dataset.pipeline.evaluate.backends import Setting, open_backend
 from build_dataset.pipeline.evaluate.params import MajorityModel, RandomModel
 from build_dataset.pipeline.evaluate.prompting import Prompt

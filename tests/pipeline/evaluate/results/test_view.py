@@ -95,22 +95,21 @@ def test_the_accuracy_of_people_is_the_mean_over_questions_where_there_is_no_oth
     assert found.data(["length"], ["accuracy"]).height == 0
 
 
-def table(*values: tuple[str, float | None]) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+def table(*values: tuple[str, float | None]) -> set[tuple[int, int]]:
     rows = [[run, Rival("x", "line", run, number)] for run, number in values]
     made = ranked_table("none", Score.to_frame([]), ["run", "share"], rows, caption="c")
     assert (made.left, made.head, made.caption) == (1, ["run", "share"], "c")
     assert made.rows == [(run, "x") for run, _ in values]
-    return set(made.best), set(made.second)
+    return set(made.best)
 
 
-def test_the_best_and_the_second_best_of_a_line_are_marked() -> None:
-    assert table(("a", 0.1), ("b", 0.3), ("c", 0.2)) == ({(1, 1)}, {(2, 1)})
-    assert table(("a", 0.1), ("b", 0.3)) == ({(1, 1)}, {(0, 1)})
-    assert table(("a", 0.3), ("b", 0.3), ("c", 0.2)) == ({(0, 1), (1, 1)}, {(2, 1)})
-    assert table(("a", 0.0), ("b", None), ("c", -0.2)) == ({(0, 1)}, {(2, 1)})
+def test_the_best_of_a_line_is_marked() -> None:
+    assert table(("a", 0.1), ("b", 0.3), ("c", 0.2)) == {(1, 1)}
+    assert table(("a", 0.3), ("b", 0.3), ("c", 0.2)) == {(0, 1), (1, 1)}
+    assert table(("a", 0.0), ("b", None), ("c", -0.2)) == {(0, 1)}
 
 
 def test_one_model_or_models_that_are_alike_have_no_best() -> None:
-    assert table(("a", 0.1)) == (set(), set())
-    assert table(("a", 0.1), ("b", 0.1)) == (set(), set())
-    assert table(("a", 0.1), ("human", 0.9), ("random", 0.2), ("majority", 0.3)) == (set(), set())
+    assert table(("a", 0.1)) == set()
+    assert table(("a", 0.1), ("b", 0.1)) == set()
+    assert table(("a", 0.1), ("human", 0.9), ("random", 0.2), ("majority", 0.3)) == set()
