@@ -10,7 +10,7 @@ from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.evaluate.comparing import ranking
 from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.judging.scores import AVERAGE
-from build_dataset.pipeline.evaluate.metrics import Shown, metric, shown_in
+from build_dataset.pipeline.evaluate.metrics import Over, metric, shown_in
 from build_dataset.pipeline.evaluate.results.view import (
     REFERENCES,
     WORDS,
@@ -36,7 +36,7 @@ from build_dataset.schemas.wording import counted
 LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]  # Number of the table that each dimension has in the paper.
 
 
-def by_metric(view: View, table: Shown, name: str) -> Table | None:
+def by_metric(view: View, table: Over, name: str) -> Table | None:
     """Table 3: a row a run, a column a metric of a table; None where no question was asked."""
     wanted = shown_in(table)
     runs = [run for run in view.runs if any(view.overall(run, each.name) for each in wanted)]
@@ -84,7 +84,7 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
 
 
 def _shared(view: View, *dimensions: str) -> pl.DataFrame:
-    return view.data(dimensions, ["accuracy", "mean_accuracy"])
+    return view.data(dimensions, ["accuracy"])
 
 
 def _shares(view: View, dimension: str, labels: Mapping[str, str | None]) -> list[list[str | Rival]]:

@@ -82,9 +82,8 @@ class View:
         return self._found.get((run, OVERALL.dimension, OVERALL.label, metric))
 
     def accuracy(self, run: str, dimension: str = OVERALL.dimension, label: str = OVERALL.label) -> Score | None:
-        """Accuracy; of people whose number is not known, the mean over questions."""
-        scores = (self._found.get((run, dimension, label, name)) for name in ("accuracy", "mean_accuracy"))
-        return next(filter(None, scores), None)
+        """A run's accuracy; None where there is none."""
+        return self._found.get((run, dimension, label, "accuracy"))
 
     def labels(self, dimension: str) -> dict[str, str | None]:
         """The labels of a dimension in order, with their English names."""

@@ -107,7 +107,7 @@ def test_labels_stand_in_both_languages_and_models_are_averaged_without_baseline
 def test_people_without_known_numbers_are_shown_by_the_mean_over_questions():
     found = [
         score("one", 0.4, "difficulty", "易"),
-        score("human", 0.8, "difficulty", "易", metric="mean_accuracy", low=None, high=None, questions=120),
+        score("human", 0.8, "difficulty", "易", low=None, high=None, questions=120),
     ]
     assert named(Evaluated(found))["cmexam_table8"].rows[0][3] == "80.0 (n = 120)"
 

@@ -85,12 +85,14 @@ def test_a_label_was_asked_as_often_as_the_run_that_was_asked_most() -> None:
     assert (found.labels("length"), found.labels("x")) == ({"0–9": None}, {})
 
 
-def test_the_accuracy_of_people_is_the_mean_over_questions_where_there_is_no_other() -> None:
-    people = score("human", 0.7, metric="mean_accuracy")
-    both = [score("one", 0.4, metric="mean_accuracy"), score("one", 0.5)]
-    found = View([people, *both])
-    assert (found.accuracy("human"), found.accuracy("one"), found.accuracy("x")) == (people, both[1], None)
-    assert (found.overall("human", "mean_accuracy"), found.overall("human", "accuracy")) == (people, None)
+def test_scores_are_found_by_run_slice_and_metric() -> None:
+    both = [score("one", 0.4, metric="partial_credit"), score("one", 0.5)]
+    found = View(both)
+    assert (found.accuracy("one"), found.accuracy("x"), found.overall("one", "partial_credit")) == (
+        both[1],
+        None,
+        both[0],
+    )
     assert found.data(["overall"], ["accuracy"]).height == 1
     assert found.data(["length"], ["accuracy"]).height == 0
 
