@@ -63,9 +63,7 @@ def read_text(text: str, finish: str) -> tuple[Outcome, str]:
     return (Outcome.ANSWERED if visible else Outcome.NO_ANSWER), visible
 
 
-def grade(
-    run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None
-) -> tuple[Prediction, Graded | None]:
+def grade(run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None) -> tuple[Prediction, Graded | None]:
     """Return the prediction of one generation, and its grade; None when the request failed."""
     outcome, extraction = read_output(made, prompt.asked, answer_first=answer_first)
     letters, question = extraction.letters, prompt.asked
@@ -108,10 +106,8 @@ class RunSettings:
     """A run's model and manner."""
 
     model: str  # the same for all runs of a model
-    task: str = "answer"
     prompt: str = ""
     shots: int = 0
-    repeats: int = 1
     temperature: float = 0.0
 
     @property
@@ -125,8 +121,7 @@ def run_settings(options: AskOptions) -> RunSettings:
     """Return the settings of a configured model."""
     model = Path(str(getattr(options, "model", None) or getattr(options, "name", ""))).name
     model = options.called() if isinstance(options, TransformersModel) else model
-    same = options.model_dump(include={"shots", "repeats", "temperature"})
-    return RunSettings(model, options.task.value, options.template(), **same)
+    return RunSettings(model, options.template(), **options.model_dump(include={"shots", "temperature"}))
 
 
 def unsure_file(predictions: Iterable[Prediction]) -> bytes:

@@ -20,8 +20,7 @@ from build_dataset.pipeline.stats import intervals
 from build_dataset.schemas.evaluation import Outcome, Score, Sureness, Task
 
 Item = Graded | GradedText
-Over = Literal["answers", "texts", "people"]
-Shown = Literal["answers", "texts"]
+Over = Literal["answers", "texts"]
 
 
 @dataclass(frozen=True)
@@ -117,21 +116,20 @@ class Metric:
 
     name: str
     title: str  # in Chinese and English: ``准确率 Accuracy``
-    measure: Mean | Total | None  # None where it is not computed from items: see ``human_scores``
+    measure: Mean | Total
     over: tuple[Over, ...] = ("answers",)
-    """The items it is computed over: graded answers, free texts, or people."""
-    shown: tuple[Shown, ...] = ("answers",)  # the tables with a column for it
+    """The items it is computed over, and the tables with a column for it: graded answers, free texts."""
     higher: bool | None = None  # True if a higher value is better; None where runs do not compete in it
     brackets: bool = False  # True if tables print its interval; their data always hold it
 
 
 def _rate(name: str, title: str, outcome: Outcome) -> Metric:
     measure = share(lambda item: item.outcome is outcome)
-    return Metric(name, title, measure, ("answers", "texts"), ("answers", "texts"))
+    return Metric(name, title, measure, ("answers", "texts"))
 
 
 def _of_texts(name: str, title: str, measure: Mean | Total, *, brackets: bool = False) -> Metric:
-    return Metric(name, title, measure, ("texts",), ("texts",), higher=True, brackets=brackets)
+    return Metric(name, title, measure, ("texts",), higher=True, brackets=brackets)
 
 
 METRICS: tuple[Metric, ...] = (
@@ -142,7 +140,6 @@ METRICS: tuple[Metric, ...] = (
         share(lambda item: item.correct and item.sureness is not Sureness.WEAK),
         higher=True,
     ),
-    Metric("mean_accuracy", "逐题平均 Mean over questions", None, ("people",), higher=True),
     Metric(
         "partial_credit",
         "部分得分 Partial credit",
@@ -174,9 +171,9 @@ def metric(name: str) -> Metric:
     return {row.name: row for row in METRICS}[name]
 
 
-def shown_in(table: Shown) -> list[Metric]:
+def shown_in(table: Over) -> list[Metric]:
     """Return the metrics with a column in a table."""
-    return [row for row in METRICS if table in row.shown]
+    return [row for row in METRICS if table in row.over]
 
 
 def score_items(
@@ -187,9 +184,7 @@ def score_items(
     rounds = [[item for item in items if item.repeat == repeat] for repeat in repeats]
     about = {"run": run, "task": task, "questions": len({item.item_id for item in items})}
     scores = []
-    for row in METRICS:
-        if over not in row.over or row.measure is None:
-            continue
+    for row in shown_in(over):
         values = [row.measure.value(asked) for asked in rounds]
         if known := [value for value in values if value is not None]:  # a repetition may have no such item
             interval = row.measure.interval(items)

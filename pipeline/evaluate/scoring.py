@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from statistics import mean, stdev
 from typing import Any, TypeVar
 
@@ -91,23 +91,16 @@ def cluster_id(question: ReleaseRow) -> str:
 
 
 def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
-    """The human line of a slice: accuracy of the people who answered.
+    """Return the accuracy of the people who answered a slice's questions; none where nothing is known of them.
 
-    ``accuracy`` weights every respondent equally (questions with a known number of respondents only);
-    ``mean_accuracy`` weights every question equally. A metric without data is absent.
+    Every respondent weighs the same, and every question where no number of respondents is known.
     """
     known = [(row.human_accuracy, row.respondents) for row in questions if row.human_accuracy is not None]
-    # accuracy without a number of people has no weight
-    counted = [(share, people) for share, people in known if people]
-    score_of = partial(mean_score, part=part, run=HUMAN)
-    scores = []
-    if counted:
-        right = sum(share * people for share, people in counted) / sum(people for _, people in counted)
-        scores.append(score_of([right], metric="accuracy", questions=len(counted)))
-    if known:
-        average = mean(share for share, _ in known)
-        scores.append(score_of([average], metric="mean_accuracy", questions=len(known)))
-    return scores
+    counted = [(share, people) for share, people in known if people] or [(share, 1) for share, _ in known]
+    if not counted:
+        return []
+    right = sum(share * people for share, people in counted) / sum(people for _, people in counted)
+    return [mean_score([right], part=part, run=HUMAN, metric="accuracy", questions=len(counted))]
 
 
 def mean_score(values: Sequence[float], interval: Interval | None = None, *, part: Slice, **about: Any) -> Score:

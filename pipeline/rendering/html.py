@@ -1,9 +1,8 @@
 """Self-contained HTML pages: one look, dark and light, no request to anywhere, text escaped."""
 
 import base64
-import json
 import re
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment
@@ -42,6 +41,4 @@ def data_uri(content: bytes, media_type: str) -> str:
 
 @cache
 def _environment(package: str) -> Environment:
-    made = environment(package, "build_dataset.pipeline.rendering", autoescape=True)
-    made.filters["json"] = partial(json.dumps, ensure_ascii=False, indent=1)  # for people
-    return made
+    return environment(package, "build_dataset.pipeline.rendering", autoescape=True)

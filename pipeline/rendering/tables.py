@@ -1,7 +1,7 @@
 """Tables of results: Parquet and CSV for programs, Markdown and LaTeX for papers."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
 
@@ -24,7 +24,6 @@ class Table:
     rows: Sequence[Sequence[str]]  # the cells as shown; each row is as long as ``head``
     left: int = 1  # leading columns of text; the others are numbers
     best: frozenset[Cell] = frozenset()  # cells in bold: the best of what they are compared with
-    second: frozenset[Cell] = frozenset()  # cells underlined, where that can be: the second best
 
     def files(self) -> Mapping[str, bytes]:
         """``tables/<name>.parquet``, ``.csv``, ``.md`` and ``.tex``."""
@@ -68,14 +67,16 @@ $rows
 
 def latex(table: Table) -> str:
     """Return the table for XeLaTeX, shrunk to the page where it is larger; one of many rows becomes several."""
-    marks = dict.fromkeys(table.second, r"\underline") | dict.fromkeys(table.best, r"\textbf")
     words = {
         "caption": table.caption.translate(_ESCAPES),
         "columns": "l" * table.left + "r" * (len(table.head) - table.left),
         "head": _latex_row(table.head),
     }
     rows = [
-        _latex_row([*row[: table.left], *(cell.replace("-", "−") for cell in row[table.left :])], at, marks)
+        _latex_row(
+            [*row[: table.left], *(cell.replace("-", "−") for cell in row[table.left :])],
+            {column for place, column in table.best if place == at},
+        )
         for at, row in enumerate(table.rows)
     ]
     pages = (rows[at : at + _ROWS] for at in range(0, len(rows), _ROWS))
@@ -83,7 +84,6 @@ def latex(table: Table) -> str:
     return "".join(("% XeLaTeX with ctex or xeCJK; \\usepackage{adjustbox, booktabs}\n", *parts))
 
 
-def _latex_row(cells: Sequence[str], at: int = -1, marks: Mapping[Cell, str] | None = None) -> str:
+def _latex_row(cells: Sequence[str], best: Container[int] = ()) -> str:
     texts = enumerate(cell.translate(_ESCAPES) for cell in cells)
-    marked = ((text, (marks or {}).get((at, column))) for column, text in texts)
-    return " & ".join(f"{mark}{{{text}}}" if mark else text for text, mark in marked) + r" \\"
+    return " & ".join(rf"\textbf{{{text}}}" if at in best else text for at, text in texts) + r" \\"

@@ -42,11 +42,12 @@ def evaluation(build: Build) -> Section | None:
     if (frame := build.filled("evaluate/scores")) is None:
         return None
     settings = build.stage("evaluate").facts.get("asked", {}).items()
+    known = RunSettings.__dataclass_fields__  # an earlier evaluation may have told more
     results = Evaluated(
         list(records.Score.from_frame(frame)),
         build.records("evaluate/comparisons", records.Comparison),
         build.records("evaluate/judge_agreement", records.JudgeAgreement),
-        {run: RunSettings(**about) for run, about in settings},
+        {run: RunSettings(**{name: about[name] for name in known}) for run, about in settings},
     )
     drawn = plots(results) if build.params.figures else {}
     page = answers_page(build)

@@ -10,7 +10,7 @@ from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.evaluate.comparing import ranking
 from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.judging.scores import AVERAGE
-from build_dataset.pipeline.evaluate.metrics import Shown, metric, shown_in
+from build_dataset.pipeline.evaluate.metrics import Over, metric, shown_in
 from build_dataset.pipeline.evaluate.results.view import (
     REFERENCES,
     WORDS,
@@ -30,13 +30,12 @@ from build_dataset.pipeline.evaluate.scoring import HUMAN
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.rendering.tables import Cell, Table
 from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
-from build_dataset.schemas.taxonomy import cmb_catalogue
 from build_dataset.schemas.wording import counted
 
 LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]  # Number of the table that each dimension has in the paper.
 
 
-def by_metric(view: View, table: Shown, name: str) -> Table | None:
+def by_metric(view: View, table: Over, name: str) -> Table | None:
     """Table 3: a row a run, a column a metric of a table; None where no question was asked."""
     wanted = shown_in(table)
     runs = [run for run in view.runs if any(view.overall(run, each.name) for each in wanted)]
@@ -84,7 +83,7 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
 
 
 def _shared(view: View, *dimensions: str) -> pl.DataFrame:
-    return view.data(dimensions, ["accuracy", "mean_accuracy"])
+    return view.data(dimensions, ["accuracy"])
 
 
 def _shares(view: View, dimension: str, labels: Mapping[str, str | None]) -> list[list[str | Rival]]:
@@ -124,20 +123,6 @@ def categories(view: View) -> Table | None:
     names = [label_name(label, english) for label, english in labels.items()]
     head = [*names, "平均 Average", "全部题目 All questions"]
     return ranked_table("cmb_table3", _shared(view, "exam_type", "overall"), head, rows, apart=view.incomplete)
-
-
-def subcategories(view: View) -> Table | None:
-    """Accuracy by subcategory, in the catalogue's order: a row a subcategory, a column a run."""
-    classes = view.labels("exam_class")
-    if not classes:
-        return None
-    category = {
-        subcategory.zh: label_name(part.zh, part.en) for part in cmb_catalogue() for subcategory in part.subcategories
-    }
-    shares = zip(classes, _shares(view, "exam_class", classes), strict=True)
-    rows = [[category.get(label, "–"), *row] for label, row in shares]
-    runs, shared = [view.name(run) for run in view.runs_of("exam_class")], _shared(view, "exam_class")
-    return ranked_table("cmb_subcategories", shared, runs, rows, left=2, apart=view.incomplete)
 
 
 def pairs(comparisons: Sequence[Comparison]) -> Table | None:

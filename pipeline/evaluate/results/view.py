@@ -87,9 +87,8 @@ class View:
         return self._found.get((run, OVERALL.dimension, OVERALL.label, metric))
 
     def accuracy(self, run: str, dimension: str = OVERALL.dimension, label: str = OVERALL.label) -> Score | None:
-        """Accuracy; of people whose number is not known, the mean over questions."""
-        scores = (self._found.get((run, dimension, label, name)) for name in ("accuracy", "mean_accuracy"))
-        return next(filter(None, scores), None)
+        """A run's accuracy; None where there is none."""
+        return self._found.get((run, dimension, label, "accuracy"))
 
     def labels(self, dimension: str) -> dict[str, str | None]:
         """The labels of a dimension in order, with their English names."""
@@ -163,27 +162,24 @@ def ranked_table(
     caption: str | None = None,
     apart: Iterable[str] = (),
 ) -> Table:
-    """Return a table with the best and the second best cell of every line marked.
+    """Return a table with the best cell of every line marked.
 
     Its words in ``tables.toml`` are the first part of its head, and its caption where none is given. Baselines,
-    people and runs that stand ``apart`` do not compete; a line with fewer than two models has no best, ties share their
-    rank.
+    people and runs that stand ``apart`` do not compete; a line with fewer than two models has no best, equals
+    share it.
     """
     lines: dict[Hashable, list[tuple[Cell, float]]] = {}
     for at, row in enumerate(rows):
         for column, each in enumerate(row):
             if isinstance(each, Rival) and each.value is not None and each.run not in (*REFERENCES, *apart):
                 lines.setdefault(each.line, []).append(((at, column), each.value))
-    marked: list[set[Cell]] = [set(), set()]
-    for cells in lines.values():
-        order = sorted({value for _, value in cells}, reverse=True)
-        if len(order) > 1:  # all alike: none is the best
-            for places, rank in zip(marked, order, strict=False):
-                places.update(place for place, value in cells if value == rank)
+    differing = (cells for cells in lines.values() if len({value for _, value in cells}) > 1)  # else none is the best
+    tops = ((cells, max(value for _, value in cells)) for cells in differing)
+    best = frozenset(place for cells, top in tops for place, value in cells if value == top)
     texts = [tuple(each if isinstance(each, str) else each.text for each in row) for row in rows]
     words = WORDS.get(name, {})
     caption = words["caption"] if caption is None else caption
-    return Table(name, caption, data, [*words.get("head", ()), *head], texts, left, *map(frozenset, marked))
+    return Table(name, caption, data, [*words.get("head", ()), *head], texts, left, best)
 
 
 def value(score: Score | None) -> float | None:

@@ -50,7 +50,7 @@ def test_a_request_that_failed_is_no_grade_and_no_answer_is_neither_right_nor_wr
 
 def test_a_run_is_described_by_its_defaults():
     settings = RunSettings("m")
-    assert (settings.task, settings.prompt, settings.shots, settings.repeats) == ("answer", "", 0, 1)
+    assert (settings.prompt, settings.shots) == ("", 0)
     assert (settings.temperature, settings.setting) == (0.0, "0-shot · T = 0")
     assert RunSettings("m", shots=3, temperature=0.7).setting == "3-shot · T = 0.7"
 
@@ -66,13 +66,13 @@ def test_a_run_is_described_by_its_defaults():
 )
 def test_runs_of_a_model_share_its_name(options, model):
     found = run_settings(options)
-    assert (found.model, found.task, found.shots, found.repeats) == (model, "answer", 0, 1)
+    assert (found.model, found.shots) == (model, 0)
 
 
 def test_the_settings_of_a_run_are_those_of_its_model():
     options = OpenAiModel(model="b", shots=2, repeats=3, temperature=0.5)
     found = run_settings(options)
-    assert found == RunSettings("b", "answer", "answer_only", 2, 3, 0.5)
+    assert found == RunSettings("b", "answer_only", 2, 0.5)
 
 
 OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}

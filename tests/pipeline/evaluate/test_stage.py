@@ -43,7 +43,6 @@ def test_baselines_are_scored_without_any_server(context, splits):
     assert result.counts.balanced()
     assert (result.counts.n_input, result.counts.kept, result.complete) == (8, 8, True)
     assert scores_of(result, "accuracy")["majority"] == 0.25
-    assert scores_of(result, "expected_accuracy") == {"random": pytest.approx((3 / 4 + 1 / 11) / 4)}
     assert scores_of(result, "accuracy")["human"] == 0.5
 
 

@@ -52,6 +52,6 @@ def test_the_best_run_of_each_model_is_drawn():
     runs = {"m": 0.5, "m 3-shot": 0.6, "n": 0.4}
     found = Evaluated(
         [score(run, value) for run, value in runs.items()],
-        askings={run: RunSettings(run.split()[0], "answer", "answer_only") for run in runs},
+        askings={run: RunSettings(run.split()[0], "answer_only") for run in runs},
     )
     assert _drawn(View(found.scores), found) == ["m 3-shot", "n"]

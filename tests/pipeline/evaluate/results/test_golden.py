@@ -111,8 +111,8 @@ def evaluated() -> Evaluated:
     for part, own in by_slice(rows).items():
         scores += human_scores(part, own)
     judged = _judgements(draw)
-    askings = {run: RunSettings(run.split()[0], "answer", "answer_only", 3 if "shot" in run else 0) for run in SKILL}
-    askings["o"] = RunSettings("o", "answer", "chain_of_thought", temperature=0.7)
+    askings = {run: RunSettings(run.split()[0], "answer_only", 3 if "shot" in run else 0) for run in SKILL}
+    askings["o"] = RunSettings("o", "chain_of_thought", temperature=0.7)
     agreement = judge_agreement(judged)
     shown = [*scores, *judged_scores(judged)]
     more_than = {"disease_group": 7}

@@ -87,32 +87,33 @@ def test_a_label_was_asked_as_often_as_the_run_that_was_asked_most() -> None:
     assert (found.labels("length"), found.labels("x")) == ({"0–9": None}, {})
 
 
-def test_the_accuracy_of_people_is_the_mean_over_questions_where_there_is_no_other() -> None:
-    people = score("human", 0.7, metric="mean_accuracy")
-    both = [score("one", 0.4, metric="mean_accuracy"), score("one", 0.5)]
-    found = View([people, *both])
-    assert (found.accuracy("human"), found.accuracy("one"), found.accuracy("x")) == (people, both[1], None)
-    assert (found.overall("human", "mean_accuracy"), found.overall("human", "accuracy")) == (people, None)
+def test_scores_are_found_by_run_slice_and_metric() -> None:
+    both = [score("one", 0.4, metric="partial_credit"), score("one", 0.5)]
+    found = View(both)
+    assert (found.accuracy("one"), found.accuracy("x"), found.overall("one", "partial_credit")) == (
+        both[1],
+        None,
+        both[0],
+    )
     assert found.data(["overall"], ["accuracy"]).height == 1
     assert found.data(["length"], ["accuracy"]).height == 0
 
 
-def table(*values: tuple[str, float | None]) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+def table(*values: tuple[str, float | None]) -> set[tuple[int, int]]:
     rows = [[run, Rival("x", "line", run, number)] for run, number in values]
     made = ranked_table("none", Score.to_frame([]), ["run", "share"], rows, caption="c")
     assert (made.left, made.head, made.caption) == (1, ["run", "share"], "c")
     assert made.rows == [(run, "x") for run, _ in values]
-    return set(made.best), set(made.second)
+    return set(made.best)
 
 
-def test_the_best_and_the_second_best_of_a_line_are_marked() -> None:
-    assert table(("a", 0.1), ("b", 0.3), ("c", 0.2)) == ({(1, 1)}, {(2, 1)})
-    assert table(("a", 0.1), ("b", 0.3)) == ({(1, 1)}, {(0, 1)})
-    assert table(("a", 0.3), ("b", 0.3), ("c", 0.2)) == ({(0, 1), (1, 1)}, {(2, 1)})
-    assert table(("a", 0.0), ("b", None), ("c", -0.2)) == ({(0, 1)}, {(2, 1)})
+def test_the_best_of_a_line_is_marked() -> None:
+    assert table(("a", 0.1), ("b", 0.3), ("c", 0.2)) == {(1, 1)}
+    assert table(("a", 0.3), ("b", 0.3), ("c", 0.2)) == {(0, 1), (1, 1)}
+    assert table(("a", 0.0), ("b", None), ("c", -0.2)) == {(0, 1)}
 
 
 def test_one_model_or_models_that_are_alike_have_no_best() -> None:
-    assert table(("a", 0.1)) == (set(), set())
-    assert table(("a", 0.1), ("b", 0.1)) == (set(), set())
-    assert table(("a", 0.1), ("human", 0.9), ("random", 0.2), ("majority", 0.3)) == (set(), set())
+    assert table(("a", 0.1)) == set()
+    assert table(("a", 0.1), ("b", 0.1)) == set()
+    assert table(("a", 0.1), ("human", 0.9), ("random", 0.2), ("majority", 0.3)) == set()
