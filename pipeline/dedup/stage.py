@@ -242,7 +242,7 @@ def resolve(questions: pl.DataFrame, params: DedupParams, context: Context) -> R
     if questions.is_empty():
         return Resolution()
     keys = with_keys(questions)
-    candidates = find_candidates(keys, context.seed, params.related)
+    candidates = find_candidates(keys, context.seed)
     vocabulary = vocabulary_of(questions, keys)
     rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]  # misread places
     order = copy_ranks(questions, np.concatenate(rarities))
