@@ -2,7 +2,6 @@
 
 import json
 
-import duckdb
 import polars as pl
 import pytest
 
@@ -70,19 +69,6 @@ def test_a_kept_question_has_at_most_one_label_in_each_dimension(sample_build):
     measured = questions["human_accuracy"].count()  # difficulty is measured, never guessed
     assert annotations.filter(dimension="difficulty").height == measured
     assert annotations["label"].null_count() == 0
-
-
-def test_the_export_is_three_splits_that_the_ecosystem_opens(sample_build, tmp_path, monkeypatch):
-    export = sample_build / "export"
-    heights = {name: pl.read_parquet(export / f"{name}.parquet").height for name in ("train", "validation", "test")}
-    assert all(heights.values())
-    for name, height in heights.items():
-        assert duckdb.sql(f"select count(*) from '{export / name}.parquet'").fetchall() == [(height,)]
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    import datasets
-
-    loaded = datasets.load_dataset(str(export), cache_dir=str(tmp_path))
-    assert {name: len(split) for name, split in loaded.items()} == heights
 
 
 def test_no_question_that_was_set_aside_is_exported(sample_build):

@@ -4,7 +4,6 @@ import json
 import os
 import resource
 import shutil
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 
 from benchmarks.attack.machine import memory_group
 from build_dataset.pipeline.runtime.sources import SOURCES
-from build_dataset.pipeline.runtime.store import ItemStore
 from build_dataset.schemas.annotations import Correction, ExpertReview
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
@@ -239,10 +237,3 @@ def test_a_build_of_an_older_version_is_made_anew(home):
     code, told = command(home, "run", "--to", "clean")
     assert code == 0
     assert "already done" not in told
-
-
-def test_a_store_of_another_version_is_refused(tmp_path):
-    with sqlite3.connect(tmp_path / "x.sqlite") as connection:
-        connection.execute("CREATE TABLE items (name, content, made, by)")
-    with pytest.raises(UserError, match=r"another version wrote it\): move it away"):
-        ItemStore(tmp_path / "x.sqlite").get("a")

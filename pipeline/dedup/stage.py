@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, starmap
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,6 +20,8 @@ from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Table
 from build_dataset.schemas.questions import Cluster, Merge, Question, ReviewItem
 
 Edge = tuple[int, int, str]  # two rows and the kind of their relation
+_Task = tuple[list[tuple[int, int]], dict[int, Compared], Vocabulary, DedupParams]
+"""Pairs to compare, with all that a worker process needs for it."""
 _MANY = 10_000  # fewer pairs are compared here in the time that worker processes take to start
 _TOGETHER = 1_000  # pairs that a worker compares at a time
 
@@ -55,13 +56,13 @@ class Resolver:
         parts = (ordered[start : start + _TOGETHER] for start in range(0, len(ordered), _TOGETHER))
         for task, relations in context.map(_relations, map(self._task, parts)):
             if not isinstance(relations, Failure):
-                self._known.update(zip(task.pairs, relations, strict=True))
+                self._known.update(zip(task[0], relations, strict=True))
 
-    def _task(self, pairs: list[tuple[int, int]]) -> "_Task":
+    def _task(self, pairs: list[tuple[int, int]]) -> _Task:
         items = {row: self._items[row] for pair in pairs for row in pair}
         texts = [text for item in items.values() for text in (item.key, item.core, *item.options)]
         framing = [f"{OPTION_BREAK}{text}{OPTION_BREAK}" for text in dict.fromkeys(texts)]
-        return _Task(pairs, items, self._vocabulary.of(framing), self._params)
+        return pairs, items, self._vocabulary.of(framing), self._params
 
     def resolve(self, pairs: Iterable[tuple[int, int]], resolution: Resolution) -> Resolution:
         """Settle all ``pairs``, the most alike first, and add what becomes of them to what was ``found``.
@@ -145,19 +146,10 @@ class Resolver:
         return max(same, key=lambda pair: (pair[1].kind == "exact", pair[1].score), default=None)
 
 
-class _Task(NamedTuple):
-    """Pairs to compare, with all that a worker process needs for it."""
-
-    pairs: list[tuple[int, int]]
-    items: dict[int, Compared]
-    vocabulary: Vocabulary
-    params: DedupParams
-
-
 def _relations(task: _Task) -> list[Relation | None]:
     """Compare the pairs of a task, in a worker process."""
-    items = task.items
-    return [relate(items[worse], items[better], task.vocabulary, task.params) for worse, better in task.pairs]
+    pairs, items, vocabulary, params = task
+    return [relate(items[worse], items[better], vocabulary, params) for worse, better in pairs]
 
 
 KINDS = ("negation", "number", "unit", "sex", "age", "term", "variant", "group", "survivor")
@@ -242,7 +234,7 @@ def resolve(questions: pl.DataFrame, params: DedupParams, context: Context) -> R
     if questions.is_empty():
         return Resolution()
     keys = with_keys(questions)
-    candidates = find_candidates(keys, context.seed, params.related)
+    candidates = find_candidates(keys, context.seed)
     vocabulary = vocabulary_of(questions, keys)
     rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]  # misread places
     order = copy_ranks(questions, np.concatenate(rarities))

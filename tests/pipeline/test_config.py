@@ -90,13 +90,6 @@ def test_what_is_not_toml_is_told(tmp_path, content):
         load(path)
 
 
-def test_knobs_are_not_part_of_what_changes_a_result(tmp_path):
-    path = write(tmp_path, '[dataset]\nname = "x"\n')
-    one, two = load(path), load(path, {"dataset.build": "elsewhere", "executor.workers": 7})
-    assert one.dataset.semantic() == two.dataset.semantic()
-    assert one.executor.semantic() == two.executor.semantic()
-
-
 def test_a_wrong_form_is_told_with_what_it_should_be(tmp_path):
     with pytest.raises(UserError, match=r"split\.ratios = '9:1': not of the form .*train:validation:test.*'8:1:1'"):
         load(write(tmp_path, '[dataset]\nname = "x"\n[split]\nratios = "9:1"\n'))

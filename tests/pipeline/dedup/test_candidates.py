@@ -42,12 +42,28 @@ def test_rows_of_a_bucket_are_paired_with_those_that_follow() -> None:
     assert len(list(equal_pairs(keys, rows, 1))) == 1
 
 
+ASKED = "A man presents to the clinic with chest pain and a fever for days"
+
+
+@pytest.mark.parametrize(
+    ("stem", "found"),
+    [
+        ("In a woman seen at the ward with stress and headaches after years", False),
+        (ASKED.replace("days", "years"), True),
+    ],
+)
+def test_stems_in_letters_need_more_than_letters_in_common(make, stem: str, found: bool) -> None:
+    frame = Question.to_frame([make("a", ASKED), make("b", stem)])
+    pairs, _ = candidates._hopeful(np.array([[0, 1]]), with_keys(frame))
+    assert len(pairs) == found
+
+
 @pytest.mark.parametrize(
     ("stem", "found"), [("甲乙丙丁戊己庚辛壬癸", True), ("甲乙丙丁子丑寅卯辰巳", False), ("甲乙丙丁戊子丑寅卯辰", True)]
 )
 def test_stems_of_less_than_half_in_common_are_not_compared(make, stem: str, found: bool) -> None:
     frame = Question.to_frame([make("a", "甲乙丙丁戊己庚辛壬癸"), make("b", stem)])
-    pairs, scores = candidates._hopeful(np.array([[0, 1]]), with_keys(frame), 0.8)
+    pairs, scores = candidates._hopeful(np.array([[0, 1]]), with_keys(frame))
     assert (len(pairs), len(scores)) == (int(found), int(found))
 
 
@@ -100,7 +116,7 @@ def test_a_crowd_of_like_questions_costs_linear_time_and_stays_one_cluster(make,
     questions = [make(f"q{n:04}", f"第{n}种病人应首先使用的治疗药物是什么") for n in range(400)]
     copy = make("r", "第77种病人应首先使用的治疗药物是什么?", "别嘌醇 秋水仙碱 丙磺舒 苯溴马隆 泼尼松", "B")
     frame = Question.to_frame([*questions, copy])
-    found = candidates.find_candidates(with_keys(frame), 0, 0.8)
+    found = candidates.find_candidates(with_keys(frame), 0)
     assert len(found.pairs) <= 401 * (candidates.MOST_ALIKE + 1)
     assert found.left_out > 1000
     result = dedup([*questions, copy])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -70,6 +71,17 @@ def test_texts_with_what_is_met_nowhere_else_are_the_worse_copies() -> None:
     vocabulary = Vocabulary([texts], enough=1)
     assert vocabulary.rarities(bigrams(texts)).tolist() == [0, 0, 2]
     assert Vocabulary().rarities(bigrams(texts)).tolist() == [0, 0, 0]
+
+
+def test_a_part_of_a_vocabulary_says_the_same_of_its_texts() -> None:
+    vocabulary = Vocabulary([["\x1f慢性胃炎\x1f", "\x1f急性胃炎的治疗\x1f", "\x1fNa+ 内流\x1f"]], enough=2)
+    texts = ["\x1f慢性胃炎\x1f", "\x1f胃癌\x1f"]
+    part = vocabulary.of(texts)
+    assert part.is_evidence
+    for text in texts:
+        for one, other in pairwise(text):
+            assert part.count(one, other) == vocabulary.count(one, other)
+            assert part.by_chance(one, other) == vocabulary.by_chance(one, other)
 
 
 @pytest.mark.parametrize(("place", "kind"), [(0, "variant"), (1, "same_question")])

@@ -249,12 +249,3 @@ def test_a_changelog_names_what_changed_but_not_what_was_added():
     assert "`b`" in told
     assert "`new`" not in told
     assert "| added: new 新增 | 1 | 0 | 0 | 1 |" in told
-
-
-def test_new_columns_alone_are_a_change_too():
-    fewer = old(**BASE).drop("explanation")
-    comparison = ReleaseComparison("1.1.0", "1.0.0", compare(fewer, splits(**BASE)), "1.1.0", "")
-    told = changelog(DatasetParams(name="d", version="1.1.0"), comparison)
-    assert "a **minor** release" in told
-    assert "New columns: `explanation`." in told
-    assert "no changes" not in told

@@ -19,7 +19,6 @@ from build_dataset.pipeline.export.release import freeze
 from build_dataset.pipeline.releases import release_files
 from build_dataset.pipeline.runtime.publish import Publication, sealed
 from build_dataset.pipeline.runtime.runner import Runner
-from build_dataset.pipeline.runtime.sources import raw_files
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question
 
@@ -199,15 +198,6 @@ def test_a_disk_that_fills_up_leaves_nothing_among_the_releases(project, monkeyp
         freeze(config.dataset, DONE)
     assert not any(project.releases.glob("*"))
     assert not any(project.releases.glob(".*"))
-
-
-def test_releases_inside_the_raw_folder_are_no_papers(project):
-    dataset = project.configure("1.0.0").dataset
-    dataset = dataset.model_copy(update={"releases": dataset.raw / "releases"})
-    (dataset.releases / "1.0.0").mkdir(parents=True)
-    (dataset.releases / "1.0.0" / "train.parquet").write_bytes(b"x")
-    (dataset.raw / "paper.pdf").write_bytes(b"x")
-    assert raw_files(dataset)["document"].to_list() == ["paper.pdf"]
 
 
 def test_a_release_is_known_by_its_splits_and_its_changelog(tmp_path):

@@ -6,7 +6,6 @@ import pytest
 
 from build_dataset.pipeline.runtime import fingerprint as module
 from build_dataset.pipeline.runtime.fingerprint import code_hash, fingerprint
-from build_dataset.schemas.identity import sha256
 
 HOME = Path(module.__file__).parents[1]
 TARGET = "build_dataset.pipeline.clean.stage:run"
@@ -85,12 +84,6 @@ def test_comments_docstrings_and_layout_are_not_code(tmp_path, monkeypatch, sour
     plain = '"""One sentence."""\ndef f(x):\n    """Say."""\n    return x\n'
     before = hash_of(tmp_path, monkeypatch, plain)
     assert (hash_of(tmp_path, monkeypatch, source) == before) is same
-
-
-def test_a_fingerprint_is_the_code_and_what_it_is_given_as_sorted_json(monkeypatch):
-    monkeypatch.setattr(module, "code_hash", lambda name: f"code of {name}")
-    found = fingerprint("a.b:run", {"b": "甲", "a": 1}, {"y": "2", "x": "1"}, 7)
-    assert found == sha256("code of a.b", '[{"a": 1, "b": "甲"}, {"x": "1", "y": "2"}, 7]')
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ import pytest
 from build_dataset.pipeline.config import ExecutorParams, load
 from build_dataset.pipeline.doctor import CheckState, preflight, run_checks
 from build_dataset.pipeline.runtime import ray_executor
-from build_dataset.pipeline.runtime.executor import LocalExecutor
-from build_dataset.pipeline.runtime.ray_executor import RayExecutor, executor, expected, fitting_workers, lacks, room
+from build_dataset.pipeline.runtime.ray_executor import RayExecutor, expected, fitting_workers, lacks, room
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.errors import UserError
 
@@ -124,16 +123,6 @@ def test_no_room_for_one_worker_is_told_whole(cpus, gpus, each):
         f"[executor] the Ray cluster has {cpus:g} CPUs and {gpus:g} GPUs, a worker needs 1 and {each:g}: "
         "join a machine that has them, or set num_gpus"
     )
-
-
-def test_the_configuration_names_the_executor(tmp_path):
-    local = executor(ExecutorParams(workers=3), tmp_path)
-    assert isinstance(local, LocalExecutor)
-    assert local.workers == 3
-    far = executor(ExecutorParams(kind="ray", address="h:1", workers=5, num_gpus=0.25), tmp_path)
-    assert (far.address, far.workers, far.gpus, far.shared) == ("h:1", 5, 0.25, tmp_path)
-    bare = RayExecutor()
-    assert (bare.address, bare.workers, bare.gpus, bare.shared) == ("auto", None, 0.0, None)
 
 
 class RayError(Exception):

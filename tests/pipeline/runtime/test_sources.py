@@ -18,7 +18,6 @@ from build_dataset.pipeline.runtime.sources import (
     released_ids,
     upstream_stages,
 )
-from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import content_hash
@@ -216,18 +215,4 @@ def test_manifests_leave_out_hashes_and_say_the_rest_as_sorted_json(dataset, mon
 
 def test_work_of_people_is_empty_before_any_was_pulled(dataset):
     for name in ("pulled", "corrections", "answer_scores"):
-        assert SOURCES[f"reviews/{name}"](dataset).height == 0
-
-
-@pytest.mark.parametrize(("name", "command"), [("corrections", "review"), ("answer_scores", "score-answers")])
-def test_work_of_people_in_another_form_is_never_passed_over(dataset, name, command):
-    path = dataset.build / "reviews" / f"{name}.parquet"
-    path.parent.mkdir(parents=True)
-    write_table(pl.DataFrame({"x": ["y"]}), path)
-    with pytest.raises(UserError) as caught:
-        SOURCES[f"reviews/{name}"](dataset)
-    advice = f"move it away and run `build-dataset {command} pull --full`"
-    assert str(caught.value) == f"{path} was changed, or written by another version: {advice}"
-    write_table(Correction.to_frame([]), path)
-    if name == "corrections":
         assert SOURCES[f"reviews/{name}"](dataset).height == 0

@@ -79,10 +79,3 @@ def test_a_small_stratum_is_pooled_with_its_nearest_neighbours():
     assert final[("乙", "X")] == (OTHER,)
     assert final[("乙", "A1")] == ("乙", "A1")
     assert pool_small({("甲", "X"): 2}, 10, keep=1) == {("甲", "X"): ("甲", OTHER)}
-
-
-def test_small_tables_are_rounded_as_checked_by_hand():
-    keys = [("甲", "A1"), ("甲", "X"), ("乙", "A1"), ("乙", "X")]
-    assert round_cells([7, 5, 3, 5], keys, [16, 2, 2]) == [[5, 1, 1], [4, 0, 1], [3, 0, 0], [4, 1, 0]]
-    assert round_cells([10, 10], [("甲",), ("乙",)], [16, 2, 2]) == [[8, 1, 1], [8, 1, 1]]
-    assert round_cells([1, 1, 1], [("甲",), ("乙",), ("丙",)], [1, 1, 1]) == [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
