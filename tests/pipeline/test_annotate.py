@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from build_dataset.annotation import learned_annotator
+from build_dataset.annotation import learned_annotator, params
 from build_dataset.annotation.llm import limits
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from build_dataset.pipeline import annotate
@@ -224,7 +224,7 @@ def wait_until(condition, child, seconds: float = 60) -> None:
         time.sleep(0.005)
 
 
-def test_what_was_pulled_is_learned_from_once_it_is_enough_and_that_is_said(context):
+def test_what_was_pulled_is_learned_from_once_it_is_enough_and_that_is_said(context, monkeypatch):
     from tests.annotation.test_learned_annotator import reviewed
     from tests.annotation.test_reviewed import review
 
@@ -233,12 +233,14 @@ def test_what_was_pulled_is_learned_from_once_it_is_enough_and_that_is_said(cont
         review(item.question.question_id, item.labels["disease_group"].zh, dimension="disease_group") for item in items
     ]
     given = table([item.question for item in items]) | {"pulled": ExpertReview.to_frame(said)}
-    learned = run(given, AnnotateParams(learn_from=40), context)
+    monkeypatch.setattr(params, "LEARN_FROM", 40)
+    learned = run(given, AnnotateParams(), context)
     assert {row["annotator"] for row in learned.tables["annotations"].iter_rows(named=True)} == {"learned"}
     assert (learned.facts["annotator"], learned.facts["reviewed"]) == ("learned", 40)
     assert learned.facts["out_of_fold_accuracy"]["disease_group"] > 0.9
     assert "40 reviewed questions" in learned.notes[0]
-    assert run(given, AnnotateParams(learn_from=41), context).facts["annotator"] == "lexicon"
+    monkeypatch.setattr(params, "LEARN_FROM", 41)
+    assert run(given, AnnotateParams(), context).facts["annotator"] == "lexicon"
 
 
 def test_examples_come_from_what_was_pulled_and_change_the_prompt_s_hash(context, server):
