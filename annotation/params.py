@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from pydantic import NonNegativeInt, model_validator
 
-from build_dataset.annotation.adjudication import MIN_REVIEWED
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import file_sha256
@@ -46,6 +45,9 @@ class AnnotateLlmOptions(FormOptions):
         return self
 
 
+LEARN_FROM = 100  # reviewed questions from which auto prefers learned to lexicon
+
+
 class AnnotateParams(Params):
     """The ``[annotate]`` section of ``dataset.toml``."""
 
@@ -57,7 +59,6 @@ class AnnotateParams(Params):
     reviewed: Path | None = non_semantic(
         None, "Questions labelled elsewhere to learn from, beside those reviewed here: CSV, JSONL or Parquet."
     )
-    learn_from: int = option(100, "Reviewed questions from which auto prefers learned to lexicon.", ge=MIN_REVIEWED)
     batch: bool = non_semantic(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
     llm: AnnotateLlmOptions = AnnotateLlmOptions()
 
@@ -70,7 +71,7 @@ class AnnotateParams(Params):
             return self.annotator
         if self.llm.model:
             return "llm"
-        return "learned" if reviewed >= self.learn_from else "lexicon"
+        return "learned" if reviewed >= LEARN_FROM else "lexicon"
 
     def learns(self) -> bool:
         """Return whether reviewed labels can change the result."""
@@ -86,8 +87,6 @@ class AnnotateParams(Params):
         settled: dict[str, Any] = {"annotator": "llm" if asks else self.annotator}
         if asks:
             settled["llm"] = self.llm.semantic()
-        if self.annotator == "auto" and not asks:
-            settled["learn_from"] = self.learn_from
         if self.reviewed is not None and self.learns():
             settled["reviewed"] = file_digest(self.reviewed, "[annotate] reviewed")
         return settled
@@ -131,7 +130,6 @@ class ReviewParams(Params):
     )
     crops: bool = non_semantic(True, "Show the cut-out from the page beside questions that were read by OCR")
     url: Address = non_semantic("http://127.0.0.1:8080", "Address of Label Studio")
-    project: str | None = non_semantic(None, "Title of the project there; made from dataset.name when absent")
     api_key_env: VariableName = non_semantic("LABEL_STUDIO_API_KEY", "Environment variable that holds the API token")
     batch: int = non_semantic(500, "Questions in one import", ge=1, le=5000)
     timeout: float = non_semantic(120.0, "Seconds to wait for an answer of Label Studio", gt=0)

@@ -44,7 +44,7 @@ def find(studio: Studio, kind: Kind, owner: Owner, *, listed: Sequence[Project] 
     return None
 
 
-def create(studio: Studio, kind: Kind, owner: Owner, title: str | None, *, wanted: bool, **settings: Any) -> Project:
+def create(studio: Studio, kind: Kind, owner: Owner, *, wanted: bool, **settings: Any) -> Project:
     """Make the folder's project, of which there is none yet.
 
     The server runs a half-done request again when its database was locked, and leaves a project each time: those
@@ -56,7 +56,7 @@ def create(studio: Studio, kind: Kind, owner: Owner, title: str | None, *, wante
     made: int | None = None
     try:
         made = studio.create_project(
-            title=(title or f"{owner.dataset} {kind.zh} {kind.key}")[:_TITLE_LENGTH],
+            title=f"{owner.dataset} {kind.zh} {kind.key}"[:_TITLE_LENGTH],
             description=kind.description(owner),
             enable_empty_annotation=False,
             **settings,

@@ -47,7 +47,6 @@ def push(
     owner: Owner,
     tasks: Sequence[ReviewTask],
     *,
-    title: str | None,
     version: str,
     batch: int,
     count: int | None = None,
@@ -70,7 +69,7 @@ def push(
     project = find(studio, kind, owner)
     created = project is None
     if project is None:
-        project = create(studio, kind, owner, title, wanted=bool(tasks), model_version=version, **settings)
+        project = create(studio, kind, owner, wanted=bool(tasks), model_version=version, **settings)
     elif project.label_config != settings["label_config"] or project.experts not in (None, kind.experts):
         studio.update_project(project.id, **settings)
     rulings_shown = rulings is not None and _show_rulings(studio, project, rulings)

@@ -167,7 +167,6 @@ def send(
             kind,
             folder.owner_of(context),
             tasks,
-            title=params.project if kind.key == projects.REVIEW.key else None,
             version=next((task.prediction["model_version"] for task in tasks if task.prediction), "none"),
             batch=params.batch,
             count=count,

@@ -23,7 +23,6 @@ LLM = AnnotateLlmOptions(model="m", base_url="http://127.0.0.1:1/v1")
     [
         (AnnotateParams(), 99, "lexicon", True),
         (AnnotateParams(), 100, "learned", True),
-        (AnnotateParams(learn_from=20), 20, "learned", True),
         (AnnotateParams(llm=LLM), 500, "llm", False),
         (AnnotateParams(llm=LLM.model_copy(update={"shots": 1})), 0, "llm", True),
         (AnnotateParams(annotator="lexicon", llm=LLM), 500, "lexicon", False),
@@ -40,12 +39,8 @@ def test_the_annotator_follows_from_what_is_configured_and_reviewed(params, revi
 def test_only_options_of_the_annotator_that_is_asked_count(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a")
-    assert AnnotateParams(reviewed=path).semantic() == {
-        "annotator": "auto",
-        "learn_from": 100,
-        "reviewed": file_sha256(path),
-    }
-    assert AnnotateParams(annotator="lexicon", reviewed=path, learn_from=50).semantic() == {"annotator": "lexicon"}
+    assert AnnotateParams(reviewed=path).semantic() == {"annotator": "auto", "reviewed": file_sha256(path)}
+    assert AnnotateParams(annotator="lexicon", reviewed=path).semantic() == {"annotator": "lexicon"}
     assert AnnotateParams(annotator="learned").semantic() == {"annotator": "learned"}
     assert AnnotateParams(llm=LLM).semantic() == {"annotator": "llm", "llm": LLM.semantic()}
 

@@ -6,19 +6,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from build_dataset.annotation import learned_annotator
+from build_dataset.annotation import learned_annotator, params
 from build_dataset.annotation.llm import limits
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from build_dataset.pipeline import annotate
 from build_dataset.pipeline.annotate import choose, problems, run
 from build_dataset.pipeline.catalogue import stage
-from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Option, Question
@@ -91,16 +89,14 @@ OWN = {
 
 
 @pytest.mark.parametrize("labels", [None, LabelSet(dimensions=[OWN])])
-def test_many_questions_are_labelled_in_other_processes_as_a_few_are_here(context, labels):
-    rows = questions(5001, human_accuracy=0.5)
+def test_many_questions_are_labelled_as_a_few_are(context, labels):
+    rows = questions(2001, human_accuracy=0.5)
     use_label_set(labels)
-    few = [run(table(part), LEXICON, context).tables["annotations"] for part in (rows[:2500], rows[2500:])]
-    with closing(LocalExecutor(2)) as executor:
-        context.map = lambda function, items: executor.map(function, items, None)
-        many = run(table(rows), LEXICON, context)
+    few = [run(table(part), LEXICON, context).tables["annotations"] for part in (rows[:1000], rows[1000:])]
+    many = run(table(rows), LEXICON, context)
     assert many.tables["annotations"].equals(pl.concat(few))
-    assert many.counts.kept == 5001
-    assert many.facts["difficulty_from_human_accuracy"] == (5001 if labels is None else 0)
+    assert many.counts.kept == 2001
+    assert many.facts["difficulty_from_human_accuracy"] == (2001 if labels is None else 0)
     said = {*SAID, "difficulty"} if labels is None else {"organ"}
     assert set(many.tables["annotations"]["dimension"]) == said
 
@@ -228,7 +224,7 @@ def wait_until(condition, child, seconds: float = 60) -> None:
         time.sleep(0.005)
 
 
-def test_what_was_pulled_is_learned_from_once_it_is_enough_and_that_is_said(context):
+def test_what_was_pulled_is_learned_from_once_it_is_enough_and_that_is_said(context, monkeypatch):
     from tests.annotation.test_learned_annotator import reviewed
     from tests.annotation.test_reviewed import review
 
@@ -237,12 +233,14 @@ def test_what_was_pulled_is_learned_from_once_it_is_enough_and_that_is_said(cont
         review(item.question.question_id, item.labels["disease_group"].zh, dimension="disease_group") for item in items
     ]
     given = table([item.question for item in items]) | {"pulled": ExpertReview.to_frame(said)}
-    learned = run(given, AnnotateParams(learn_from=40), context)
+    monkeypatch.setattr(params, "LEARN_FROM", 40)
+    learned = run(given, AnnotateParams(), context)
     assert {row["annotator"] for row in learned.tables["annotations"].iter_rows(named=True)} == {"learned"}
     assert (learned.facts["annotator"], learned.facts["reviewed"]) == ("learned", 40)
     assert learned.facts["out_of_fold_accuracy"]["disease_group"] > 0.9
     assert "40 reviewed questions" in learned.notes[0]
-    assert run(given, AnnotateParams(learn_from=41), context).facts["annotator"] == "lexicon"
+    monkeypatch.setattr(params, "LEARN_FROM", 41)
+    assert run(given, AnnotateParams(), context).facts["annotator"] == "lexicon"
 
 
 def test_examples_come_from_what_was_pulled_and_change_the_prompt_s_hash(context, server):

@@ -23,7 +23,7 @@ def test_paths_are_relative_to_the_file_also_in_sections_within_sections(tmp_pat
 
 @pytest.mark.parametrize(("key", "instead"), shipped_toml("build_dataset.schemas", "removed.toml").items())
 def test_a_setting_that_is_gone_is_refused_with_what_takes_its_place(tmp_path, key, instead):
-    section, name = key.split(".")
+    section, _, name = key.rpartition(".")
     with pytest.raises(UserError) as caught:
         load(write(tmp_path, f'dataset.name = "x"\n{section}.{name} = 1\n'))
     assert str(caught.value).endswith(f"dataset.toml: {key} is gone: {instead}")

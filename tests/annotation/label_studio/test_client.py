@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,57 +13,53 @@ from label_studio_sdk.core.api_error import ApiError
 
 from build_dataset.annotation.label_studio.client import ReplyLostError, Studio, task_filter
 from build_dataset.schemas.errors import UserError
+from tests.annotation.local_server import LocalServer, send
 
 VERSION = {"label-studio-os-package": {"version": "1.23.2"}}
 USER = {"id": 1, "email": "a@b.c", "username": "a", "first_name": "", "last_name": "", "initials": "a"}
 
 
+class Answering(LocalServer):
+    """Answers the version and who asks; every other request with ``answer(path)``: a status and a body."""
+
+    def __init__(self, answer) -> None:
+        self.answer = answer
+        super().__init__()
+
+    def get(self, handler):
+        known = {"/api/version": (200, VERSION), "/api/current-user/whoami": (200, USER)}
+        status, body = known.get(handler.path) or self.answer(handler.path)
+        kind = "text/html" if isinstance(body, str) else "application/json"
+        data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        send(handler, data, {"content-type": kind, "location": handler.path}, status=status)
+
+    def post(self, handler, data):
+        self.get(handler)
+
+
 @contextmanager
 def server(answer):
-    """Answers every request but the version's with ``answer(path)``: a status and a body."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-        def do_GET(self):
-            status, body = (200, VERSION) if self.path.startswith("/api/version") else answer(self.path)
-            data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-            self.send_response(status)
-            if status == 302:
-                self.send_header("location", self.path)
-            self.send_header("content-type", "text/html" if isinstance(body, str) else "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def do_POST(self):
-            self.rfile.read(int(self.headers["content-length"]))
-            self.do_GET()
-
-    found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    found = Answering(answer)
     try:
-        yield f"http://127.0.0.1:{found.server_port}"
+        yield found.url.removesuffix("/v1")
     finally:
-        found.shutdown()
-        found.server_close()
+        found.close()
+
+
+def connected(url: str) -> Studio:
+    return Studio(url, "token", key_env="KEY", timeout=5)
 
 
 @pytest.mark.parametrize("answer", [(200, 5), (200, []), (200, "hello"), (302, {})])
 def test_a_server_that_answers_something_else_is_told_in_one_line(answer):
     with server(lambda path: answer) as url, pytest.raises(UserError, match="is not Label Studio"):
-        Studio(url, "token", key_env="KEY", timeout=5).projects("x")
+        connected(url).projects("x")
 
 
 def test_a_server_whose_pages_never_end_is_not_asked_for_ever():
-    def answer(path):
-        if "whoami" in path:
-            return 200, USER
-        return 200, {"tasks": [{"id": number, "data": {}} for number in range(500)], "total": 10**9}
-
-    with server(answer) as url, pytest.raises(UserError, match="is not Label Studio"):
-        list(Studio(url, "token", key_env="KEY", timeout=5).tasks(1, []))
+    endless = {"tasks": [{"id": number, "data": {}} for number in range(500)], "total": 10**9}
+    with server(lambda path: (200, endless)) as url, pytest.raises(UserError, match="is not Label Studio"):
+        list(connected(url).tasks(1, []))
 
 
 def test_tasks_whose_reply_is_lost_are_not_sent_again():
@@ -73,10 +67,10 @@ def test_tasks_whose_reply_is_lost_are_not_sent_again():
 
     def answer(path):
         asked.append(path)
-        return (200, USER) if "whoami" in path else (503, {"detail": "busy"})
+        return 503, {"detail": "busy"}
 
     with server(answer) as url:
-        studio = Studio(url, "token", key_env="KEY", timeout=5)
+        studio = connected(url)
         with pytest.raises(ReplyLostError, match=r"503.*busy"):
             studio.import_tasks(7, [{"data": {"question_id": "题"}}])
     assert [path for path in asked if "import" in path] == ["/api/projects/7/import"]
@@ -98,48 +92,38 @@ def test_tasks_whose_reply_is_lost_are_not_sent_again():
     ],
 )
 def test_what_a_status_means_is_told_with_what_to_do(status, body, told):
-    with server(lambda path: (200, USER) if "whoami" in path else (status, body)) as url:
-        studio = Studio(url, "token", key_env="KEY", timeout=5)
+    with server(lambda path: (status, body)) as url:
+        studio = connected(url)
         with pytest.raises(UserError, match=told):
             studio.import_tasks(7, [{}])
 
 
 @pytest.mark.parametrize(("email", "address"), [("Li@Example.org", "li@example.org"), ("", "user 1")])
 def test_a_person_is_known_by_the_address_and_without_one_by_the_account(email, address):
-    with server(lambda path: (200, USER if "whoami" in path else [{**USER, "email": email}])) as url:
-        assert Studio(url, "token", key_env="KEY", timeout=5).reviewers == {1: address}
+    with server(lambda path: (200, [{**USER, "email": email}])) as url:
+        assert connected(url).reviewers == {1: address}
 
 
 def test_an_address_that_only_redirects_to_the_server_is_refused():
+    class Redirect(LocalServer):
+        def get(self, handler):
+            send(handler, b"", {"location": url + handler.path}, status=301)
+
     with server(lambda path: (200, USER)) as url:
-
-        class Redirect(BaseHTTPRequestHandler):
-            def log_message(self, *args):
-                pass
-
-            def do_GET(self):
-                self.send_response(301)
-                self.send_header("location", url + self.path)
-                self.end_headers()
-
-        front = ThreadingHTTPServer(("127.0.0.1", 0), Redirect)
-        threading.Thread(target=front.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        front = Redirect()
         with pytest.raises(UserError, match=f"redirects to {url}: set review.url to that"):
-            Studio(f"http://127.0.0.1:{front.server_port}", "token", key_env="KEY", timeout=5)
-        front.shutdown()
-        front.server_close()
+            connected(front.url.removesuffix("/v1"))
+        front.close()
 
 
 def test_a_server_that_gives_fewer_tasks_at_once_than_asked_for_is_read_to_the_end():
     def answer(path):
-        if "whoami" in path:
-            return 200, USER
         last = json.loads(parse_qs(urlsplit(path).query)["query"][0])["filters"]["items"][-1]["value"]
         rest = [{"id": number, "data": {}} for number in range(last + 1, 8)]
         return 200, {"tasks": rest[:3], "total": len(rest)}
 
     with server(answer) as url:
-        found = Studio(url, "token", key_env="KEY", timeout=5).tasks(1)
+        found = connected(url).tasks(1)
         assert [task["id"] for task in found] == [1, 2, 3, 4, 5, 6, 7]
 
 

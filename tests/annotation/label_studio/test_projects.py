@@ -98,13 +98,13 @@ def test_a_title_is_cut_to_what_label_studio_allows():
     class Making(Server):
         def create_project(self, **settings: object) -> int:
             made.update(settings)
-            self.there.append(MADE._replace(id=1))
+            self.there.append(MADE._replace(description=str(settings["description"])))
             return 1
 
-    projects.create(Making(), REVIEW, OWNER, "标" * 60, wanted=True, maximum_annotations=2)
+    projects.create(Making(), REVIEW, OWNER._replace(dataset="标" * 60), wanted=True, maximum_annotations=2)
     assert made["title"] == "标" * 50
     assert (made["enable_empty_annotation"], made["maximum_annotations"]) == (False, 2)
-    projects.create(Making(), REVIEW, OWNER, None, wanted=True)
+    projects.create(Making(), REVIEW, OWNER, wanted=True)
     assert made["title"] == "demo 双专家复核 review"
     with pytest.raises(projects.NothingToSendError, match="nothing to send for review: there are no questions"):
-        projects.create(Making(), REVIEW, OWNER, None, wanted=False)
+        projects.create(Making(), REVIEW, OWNER, wanted=False)

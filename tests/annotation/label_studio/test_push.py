@@ -127,7 +127,7 @@ def tasks(count: int, digest: str = "1") -> list[ReviewTask]:
 
 
 def push(studio: LossyStudio, wanted: list[ReviewTask], batch: int = 4, *, kind=REVIEW, version="v", **more):
-    return pushing.push(studio, kind, OWNER, wanted, title=None, version=version, batch=batch, **more)
+    return pushing.push(studio, kind, OWNER, wanted, version=version, batch=batch, **more)
 
 
 @pytest.mark.parametrize("fault", ["done", "not done"])

@@ -145,12 +145,8 @@ def test_what_waits_elsewhere_is_sent_with_the_number_of_what_holds_no_question(
     assert (taken, sent[0][2]) == (cut, ["q", "q"])
 
 
-@pytest.mark.parametrize(
-    ("kind", "title", "version"), [(projects.REVIEW, "title", "v2"), (projects.ADJUDICATION, None, "none")]
-)
-def test_tasks_are_sent_in_batches_under_the_title_of_the_review_alone(
-    monkeypatch, context, kind, title, version
-) -> None:
+@pytest.mark.parametrize("version", ["v2", "none"])
+def test_tasks_are_sent_in_batches_with_the_version_of_their_labels(monkeypatch, context, version) -> None:
     calls = []
     studio = SimpleNamespace(accounts={})
     monkeypatch.setattr(exchange, "connect", lambda params: studio)
@@ -159,13 +155,11 @@ def test_tasks_are_sent_in_batches_under_the_title_of_the_review_alone(
         SimpleNamespace(question_id="q0", prediction=None),
         SimpleNamespace(question_id="q1", prediction={"model_version": "v2"} if version == "v2" else None),
     ]
-    params = ReviewParams(project="title", batch=7)
+    params, kind = ReviewParams(batch=7), projects.REVIEW
     assert exchange.send(kind, tasks, params, context, count=3) == "report"
     [((_, sent, owner, given), more)] = calls
     assert (sent, given, owner) == (kind, tasks, folder.owner_of(context))
-    assert {name: more[name] for name in ("title", "version", "batch", "count")} == {
-        "title": title, "version": version, "batch": 7, "count": 3,
-    }  # fmt: skip
+    assert {name: more[name] for name in ("version", "batch", "count")} == {"version": version, "batch": 7, "count": 3}
 
 
 @pytest.mark.parametrize(
