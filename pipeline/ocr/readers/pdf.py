@@ -114,7 +114,7 @@ def _read_page(document: Any, number: int, params: OcrParams, places: Mapping[in
 
 
 def _places(document: Any, number: int) -> set[Place]:
-    """Where the large images of a page stand; small ones, formulas of one size, often begin at one place of two."""
+    """Return where the large images of a page stand; small ones, formulas, often begin at one place of two pages."""
     with suppress(Exception):  # MuPDF raises bare exceptions: a broken neighbour tells nothing
         page = document[number - 1]
         page.remove_rotation()
