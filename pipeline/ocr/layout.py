@@ -9,7 +9,7 @@ from statistics import median
 
 from build_dataset.pipeline.ocr import glyphs
 from build_dataset.pipeline.ocr.columns import find_gutter
-from build_dataset.pipeline.ocr.model import PageLine, PageRegion, Rect, TextRun, bounding_box, group_while
+from build_dataset.pipeline.ocr.model import EDGE, PageLine, PageRegion, Rect, TextRun, bounding_box, group_while
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import LineKind
 
@@ -56,8 +56,11 @@ def arrange(
     labels = _labels(runs, figures) if figures else []
     body = [run for run in runs if run not in labels] if labels else list(runs)
     rows = [split_row(_mark_cells(row, rules)) for row in group_rows(body)]
-    gutter = find_gutter([(segment_box(part), segment_text(part)) for row in rows for part in row], page.width)
-    joined = [part for row in rows for part in _columns(row, gutter)]
+    running = _running_rows(rows, page)
+    parts = [segment for index, row in enumerate(rows) if index not in running for segment in row]
+    gutter = find_gutter([(segment_box(part), segment_text(part)) for part in parts], page.width)
+    cuts = [None if index in running else gutter for index in range(len(rows))]
+    joined = [part for row, cut in zip(rows, cuts, strict=True) for part in _columns(row, cut)]
     lines = [_line(row, gutter) for row in joined]
     lines += [replace(_line(row, gutter), kind=LineKind.FIGURE) for row in group_rows(labels)]
     lines += [PageLine("", region.box, region.kind, _column(region.box, gutter)) for region in regions]
@@ -75,6 +78,21 @@ def _labels(runs: Sequence[TextRun], figures: Sequence[Rect]) -> list[TextRun]:
         if across + sum(bool(_P.opens.match(segment_text(part))) for part in whole) < OVER_TEXT:
             found += [run for part in whole for run in part]
     return found
+
+
+def _running_rows(rows: Sequence[Sequence[list[TextRun]]], page: Rect) -> set[int]:
+    """The outermost rows at the edges that white space of a line parts from the rest: one line on any page.
+
+    A footer with words left and right would otherwise be cut by the gutter of a page of two columns.
+    """
+    boxes = [segment_box([run for segment in row for run in segment]) for row in rows]
+    if len(boxes) < 3:  # head, text and foot
+        return set()
+    by_top, by_end = sorted(boxes, key=lambda box: box.y0), sorted(boxes, key=lambda box: -box.y1)
+    (first, second), (last, before) = by_top[:2], by_end[:2]
+    head = first.y1 < page.y0 + EDGE * page.height and second.y0 - first.y1 > first.height
+    foot = last.y0 > page.y1 - EDGE * page.height and last.y0 - before.y1 > last.height
+    return {boxes.index(box) for box, running in ((first, head), (last, foot)) if running}
 
 
 def _within(run: TextRun, figure: Rect) -> bool:

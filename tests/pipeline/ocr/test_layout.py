@@ -66,6 +66,12 @@ def test_an_answer_grid_is_not_columns():
     assert lines(runs)[0] == "\t".join(str(number) for number in range(9))
 
 
+def test_a_footer_with_words_left_and_right_is_one_line_on_a_page_of_two_columns():
+    left = [run(50, 150 + 20 * row, "左栏是一段普通的文字内容") for row in range(8)]
+    right = [run(320, 150 + 20 * row, "右栏是一段普通的文字内容") for row in range(8)]
+    assert lines([*left, *right, run(50, 810, "样卷"), run(500, 810, "第1页")])[-1] == "样卷\t第1页"
+
+
 def test_a_vertical_rule_between_words_makes_a_tab_however_narrow_the_gap():
     rule = Rect(64.0, 80.0, 64.0, 120.0)
     assert lines([run(50, 100, "Ａ"), run(68, 100, "Ｂ")], rules=[rule]) == ["Ａ\tＢ"]
@@ -265,6 +271,14 @@ def test_labels_of_a_figure_stand_in_it_but_for_a_character_or_two(flips):
 
 COLUMNS = [run(50, 150 + 20 * row, f"左栏第{row}行是一段普通的文字内") for row in range(8)]
 COLUMNS += [run(320, 150 + 20 * row, f"右栏第{row}行是一段普通的文字内") for row in range(8)]
+
+
+def test_outermost_rows_that_stand_apart_at_the_edges_are_one_line(flips):
+    def rows(y: float) -> list[str]:
+        return lines([*COLUMNS, run(50, y, "样卷"), run(500, y, "第1页")])
+
+    assert flips(lambda y: rows(y)[0], [40 + step / 2 for step in range(200)]) == [82.5]
+    assert flips(lambda y: rows(y)[-1], [300 + step / 2 for step in range(1000)]) == [767.0]
 
 
 def test_a_rule_parts_cells_where_it_stands_between_them(flips):
