@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ VERSION = str(pymupdf.VersionBind)
 RENDER_SECONDS = 6.0  # Processor time in which a page must be drawn for OCR: a scan takes 0.2 s
 _LARGE = 5000.0
 """Square points, a hundredth of A4, from which on an image at one place of two pages is their furniture."""
+Place = tuple[int, ...]  # Of an image: its edges in points, its width and height in pixels
 
 
 class PdfReader:
@@ -47,8 +48,9 @@ class PdfReader:
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
         """The pages' text layers, or why they need OCR."""
         with _opened(path) as document:
-            furniture = _Furniture(document)
-            return [_read_page(document, page, params, furniture) for page in pages]
+            near = {page + step for page in pages for step in range(-2, 3) if 0 < page + step <= len(document)}
+            places = {page: _places(document, page) for page in near}
+            return [_read_page(document, page, params, places) for page in pages]
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The page's one embedded image where it covers the page upright, else a rendering."""
@@ -88,7 +90,7 @@ def _is_cut_short(path: Path) -> bool:
     return b"%%EOF" not in tail[-2048:]  # some programs add a few lines behind it
 
 
-def _read_page(document: Any, number: int, params: OcrParams, furniture: _Furniture) -> PageRead | NeedsOcr:
+def _read_page(document: Any, number: int, params: OcrParams, places: Mapping[int, set[Place]]) -> PageRead | NeedsOcr:
     try:
         page = document[number - 1]
         page.remove_rotation()
@@ -103,45 +105,24 @@ def _read_page(document: Any, number: int, params: OcrParams, furniture: _Furnit
         return PageRead(frame.width, frame.height, ReadMethod.BLANK, ENGINE, VERSION, "no_content")
     if reason:
         return NeedsOcr(reason)
-    drawing.images = image_boxes(page, furniture.without(number - 1, images))
+    # Images at one place of pages near each other are stamps, backgrounds, logos.
+    again = set[Place]().union(*(places.get(number + step, ()) for step in (-2, -1, 1, 2)))
+    drawing.images = image_boxes(page, [image for image in images if _place(image) not in again])
     regions = find_regions(drawing, layer.runs, frame)
     lines = layout.arrange(layer.runs, regions, frame, cell_rules(drawing, regions))
     return PageRead(frame.width, frame.height, ReadMethod.TEXT_LAYER, ENGINE, VERSION, None, lines)
 
 
-class _Furniture:
-    """Images of a document that stand at one place on pages near each other: stamps, backgrounds, logos."""
-
-    def __init__(self, document: Any) -> None:
-        self._document = document
-        self._known: dict[int, set[tuple[int, ...]]] = {}
-
-    def without(self, index: int, images: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The images of a page (from 0) that do not come again on one of the two pages before and after it.
-
-        Small ones all stay: formulas in images, all of one size, often begin at one place of two pages.
-        """
-        if not any(map(_is_large, images)):
-            return images
-        self._known[index] = {_place(image) for image in images}
-        near = [self._places(other) for other in (index - 2, index - 1, index + 1, index + 2)]
-        again = set[tuple[int, ...]]().union(*near)
-        return [image for image in images if not (_is_large(image) and _place(image) in again)]
-
-    def _places(self, index: int) -> set[tuple[int, ...]]:
-        if index not in self._known:
-            self._known[index] = set()
-            with suppress(Exception):  # MuPDF raises bare exceptions: a broken neighbour tells nothing
-                if 0 <= index < len(self._document):
-                    self._known[index] = {_place(info) for info in self._document[index].get_image_info()}
-        return self._known[index]
+def _places(document: Any, number: int) -> set[Place]:
+    """Return where the large images of a page stand; small ones, formulas, often begin at one place of two pages."""
+    with suppress(Exception):  # MuPDF raises bare exceptions: a broken neighbour tells nothing
+        page = document[number - 1]
+        page.remove_rotation()
+        return {_place(info) for info in page.get_image_info() if Rect(*info["bbox"]).area >= _LARGE}
+    return set()
 
 
-def _is_large(image: dict[str, Any]) -> bool:
-    return Rect(*image["bbox"]).area >= _LARGE
-
-
-def _place(image: dict[str, Any]) -> tuple[int, ...]:
+def _place(image: dict[str, Any]) -> Place:
     return (*map(round, image["bbox"]), image["width"], image["height"])
 
 

@@ -19,7 +19,7 @@ from build_dataset.pipeline.ocr.model import PageRead
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import docx as docx_reader
 from build_dataset.pipeline.ocr.readers.docx import DocxReader
-from build_dataset.pipeline.ocr.readers.docx_numbering import Numbering, chinese, format_number, roman
+from build_dataset.pipeline.ocr.readers.docx_numbering import Numbering
 from build_dataset.schemas.documents import LineKind, ReadMethod
 from build_dataset.schemas.errors import UnreadableDocument
 
@@ -73,30 +73,6 @@ def test_a_style_can_number(tmp_path):
     document.add_paragraph("第二", style="List Number")
     document.save(tmp_path / "a.docx")
     assert [line.text for line in read(tmp_path / "a.docx")] == ["1. 第一", "2. 第二"]
-
-
-@pytest.mark.parametrize(
-    ("value", "style", "text"),
-    [
-        (3, "upperLetter", "C"),
-        (28, "lowerLetter", "bb"),
-        (4, "lowerRoman", "iv"),
-        (12, "chineseCountingThousand", "十二"),
-        (3, "decimalEnclosedCircle", "③"),
-        (2, "ideographTraditional", "乙"),
-        (7, "decimalFullWidth", "７"),
-        (5, "someFutureFormat", "5"),
-    ],
-)
-def test_number_formats(value, style, text):
-    assert format_number(value, style) == text
-
-
-def test_numerals():
-    assert [chinese(value) for value in (1, 10, 11, 20, 105, 110, 999)] == [
-        *("一", "十", "十一", "二十", "一百零五", "一百一十", "九百九十九")
-    ]
-    assert [roman(value) for value in (4, 9, 14, 1990)] == ["IV", "IX", "XIV", "MCMXC"]
 
 
 def test_tables_are_rows_with_tabs_after_their_region(tmp_path):

@@ -36,12 +36,6 @@ def test_the_manifest_outweighs_folders(tmp_path):
     assert exam_of("医师考试/y.pdf", manifest) == Exam("医师考试")
 
 
-def test_a_manifest_with_other_columns_is_an_error_in_one_line(tmp_path):
-    (tmp_path / "manifest.csv").write_text("file,type\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"manifest\.csv: columns must be document"):
-        read_manifest(tmp_path)
-
-
 def test_a_manifest_that_contradicts_itself_is_an_error_in_one_line(tmp_path):
     text = "document,exam_type\nx.pdf,护理考试\nx.pdf,药师考试\n"
     (tmp_path / "manifest.csv").write_text(text, encoding="utf-8")

@@ -196,3 +196,42 @@ def test_a_picture_of_several_pages_is_as_wide_as_a_page() -> None:
 
     assert [image.page_count(400, height) for height in (1000, 1200, 1600)] == [1, 2, 3]
     assert [points(400, height) for height in (1000, 1200, 1600)] == [842 / 1000, 595 / 400, 595 / 400]
+
+
+def noise(height: int, width: int) -> np.ndarray:
+    return np.random.default_rng(0).integers(0, 255, (height, width, 3)).astype(np.uint8)
+
+
+@pytest.mark.parametrize(("first", "broken"), [(562, 576), (550, 570), (536, 702)])
+def test_a_break_is_moved_up_by_a_quarter_of_a_page_at_most(first: int, broken: int) -> None:
+    pixels = noise(1500, 500)
+    pixels[first : first + 27] = 255
+    pixels[700:704] = 255
+    assert image.page_breaks(pixels) == [(0, broken), (broken, 1500)]
+
+
+def lively(*changes: int) -> np.ndarray:
+    """Rows whose neighbours differ by so much in all."""
+    rows = np.zeros((len(changes), 42, 3), dtype=np.uint8)
+    for row, change in zip(rows, changes, strict=True):
+        steps, rest = divmod(change, 255)
+        row[1 : steps + 1 : 2] = 255
+        if rest:
+            row[-1] = rest
+        assert np.abs(np.diff(row[:, 0].astype(int))).sum() == change
+    return rows
+
+
+@pytest.mark.parametrize(("even", "middle"), [(0, 4), (102, 4), (103, 1)])
+def test_rows_are_calm_up_to_a_hundredth_of_the_liveliest(even: int, middle: int) -> None:
+    assert image._calmest(lively(10_200, 0, 10_200, even, even, even)) == middle
+
+
+@pytest.mark.parametrize(("even", "middle"), [(200, 4), (201, 4), (202, 1)])
+def test_the_hundredth_is_of_the_range_above_the_calmest_row(even: int, middle: int) -> None:
+    assert image._calmest(lively(10_200, 100, 10_200, even, even, even)) == middle
+
+
+def test_of_calm_runs_of_one_length_the_first_is_taken() -> None:
+    runs = ((0, 0, 510, 0, 0), (0,) * 5, (510, 0, 510, 0, 0, 0, 0))
+    assert [image._calmest(lively(*rows)) for rows in runs] == [1, 2, 5]

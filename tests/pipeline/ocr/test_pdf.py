@@ -292,6 +292,31 @@ def test_a_picture_at_one_place_of_several_pages_is_no_figure(make_pdf, read_pag
     ]
 
 
+@pytest.mark.parametrize("rotation", [0, 90])
+@pytest.mark.parametrize(
+    ("apart", "width", "figure"), [(1, 300, False), (2, 300, False), (3, 300, True), (1, 20, True)]
+)
+def test_only_large_pictures_of_pages_up_to_two_apart_are_furniture(
+    make_pdf, read_page, tmp_path, apart, width, figure, rotation
+):
+    def decorate(page, number):
+        if number in (1, 1 + apart):
+            page.insert_image((100, 120, 100 + width, 300), pixmap=stamp(width, 180), keep_proportion=False)
+
+    plain = pymupdf.open(make_pdf([[(60, 100, PROSE), (60, 400, PROSE)]] * 4, decorate=decorate))
+    turned = pymupdf.open()
+    for number in range(4):
+        size = (842, 595) if rotation else (595, 842)
+        page = turned.new_page(width=size[0], height=size[1])
+        page.show_pdf_page(page.rect, plain, number, rotate=rotation)
+        page.set_rotation(rotation)
+    turned.save(tmp_path / "turned.pdf")
+    found = [
+        LineKind.FIGURE in [line.kind for line in read_page(tmp_path / "turned.pdf", n).lines] for n in (1, 1 + apart)
+    ]
+    assert found == [figure] * 2
+
+
 SCRIPTS = [("血小板 100×10", "9", "⁹", "/L"), ("共有 2", "10", "¹⁰", "个地址"), ("系数 10", "-6", "⁻⁶", "时")]
 
 
@@ -352,12 +377,6 @@ def test_a_page_is_drawn_at_the_resolution_that_its_pixels_allow(monkeypatch):
     )
     drawn = [pdf._rendered(page, OcrParams(dpi=200, max_pixels=most)) for most in (4_000_000, 1_000_000)]
     assert drawn == [pytest.approx(200), pytest.approx(100)]
-
-
-def test_large_images_at_one_place_are_furniture(flips):
-    assert flips(lambda width: pdf._is_large({"bbox": (0, 0, width, 50)}), range(90, 110)) == [100]
-    image = {"bbox": (1.4, 2.6, 3.5, 4.5), "width": 7, "height": 8}
-    assert pdf._place(image) == (1, 3, 4, 4, 7, 8)
 
 
 def test_the_end_mark_of_a_file_stands_in_its_last_bytes(flips, tmp_path):
@@ -453,36 +472,6 @@ def test_a_page_is_drawn_in_six_seconds(make_pdf: Callable[..., Path], monkeypat
     assert asked == [(path, 6.0)] * 2
     assert (first.width, first.height, first.pixels.shape) == (595, 842, (842, 595, 3))
     assert (first.pixels.min() < 128, int(second.pixels.min())) == (True, 255)
-
-
-class Pages(list[SimpleNamespace]):
-    """Pages of a document, each with its images."""
-
-    @classmethod
-    def of(cls, *images: list[dict[str, object]]) -> Pages:
-        return cls(SimpleNamespace(get_image_info=lambda found=found: found) for found in images)
-
-
-def placed(x: float, width: float = 100, height: float = 50) -> dict[str, object]:
-    return {"bbox": (x, 10, x + width, 10 + height), "width": 7, "height": 8}
-
-
-def test_an_image_at_one_place_of_pages_up_to_two_apart_is_furniture(monkeypatch: pytest.MonkeyPatch) -> None:
-    image = placed(20)
-    for own in (0, 4, 8):
-        kept = []
-        for other in range(9):
-            pages = Pages.of(*([image] if at in (own, other) else [] for at in range(9)))
-            kept.append(pdf._Furniture(pages).without(own, [image]) == [image])
-        assert kept == [not 0 < abs(other - own) <= 2 for other in range(9)]
-
-
-def test_small_images_and_those_at_other_places_are_no_furniture(monkeypatch: pytest.MonkeyPatch) -> None:
-    stays, small, large = placed(300), placed(20, 99), placed(150)
-    pages = Pages.of([small, large, placed(301)], [small, large, stays])
-    assert pdf._Furniture(pages).without(1, [small, large, stays]) == [small, stays]
-    assert pdf._Furniture(pages).without(1, [small]) == [small]
-    assert pdf._Furniture(pages).without(1, []) == []
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from build_dataset.pipeline.ocr import routing
 from build_dataset.pipeline.ocr.model import Rect, TextRun
-from build_dataset.pipeline.ocr.regions import Drawing
 from build_dataset.pipeline.ocr.routing import is_mojibake, why_unsound
 from build_dataset.pipeline.ocr.textlayer import TextLayer
 
@@ -58,59 +55,6 @@ def test_a_page_laid_on_its_side_means_ocr_but_a_slanted_watermark_does_not():
 
 def test_text_turned_into_outlines_means_ocr():
     assert why_unsound(layer("1"), 0.0, 5000) == "outlined_text"
-
-
-def of(count: int, **more: int) -> TextLayer:
-    found = layer("胃" * count)
-    return TextLayer(found.runs, **more)
-
-
-def test_the_reasons_begin_at_their_measures(flips):
-    assert flips(lambda turned: why_unsound(of(10, turned=turned), 0.0, 0), range(50, 150)) == [101]
-    assert flips(lambda turned: why_unsound(of(150, turned=turned), 0.0, 0), range(50, 200)) == [151]
-    assert flips(lambda hidden: why_unsound(of(10, hidden=hidden), 0.0, 0), range(50, 150)) == [101]
-    assert flips(lambda hidden: why_unsound(of(150, hidden=hidden), 0.0, 0), range(50, 200)) == [151]
-    assert flips(lambda count: why_unsound(of(count), 0.5, 0), range(150)) == [1, 100]
-    assert flips(lambda cover: why_unsound(of(50), cover / 100, 0), range(100)) == [35]
-    assert flips(lambda pieces: why_unsound(of(50), 0.0, pieces), range(1990, 2010)) == [2001]
-    assert flips(lambda count: why_unsound(of(count), 0.0, 3000), range(1, 150)) == [100]
-    lost = [layer(CHINESE[:90] + "\ufffd" * count) for count in range(30)]
-    assert flips(lambda count: why_unsound(lost[count], 0.0, 0), range(30)) == [11]
-
-
-def test_characters_of_another_encoding_are_a_share_of_the_text(flips):
-    assert flips(lambda count: is_mojibake("a" * (100 - count) + "é" * count), range(100)) == [31]
-    assert flips(lambda count: is_mojibake("a" * (10 - count) + "é" * count), range(11)) == [7]
-    assert flips(lambda count: is_mojibake("的" * (100 - count) + "\u3400" * count), range(100)) == [41]
-    assert flips(lambda count: is_mojibake("\u3400" * count), range(50)) == [30]
-
-
-PAGE = Rect(0, 0, 100, 100)
-
-
-@pytest.mark.parametrize(
-    ("images", "cover"),
-    [
-        ([], 0.0),
-        ([Rect(0, 0, 50, 50)] * 2, 0.25),
-        ([Rect(0, 0, 50, 50), Rect(50, 50, 100, 100)], 0.5),
-        ([Rect(0, 0, 10, 10), Rect(50, 50, 100, 100)], 0.26),
-        ([Rect(-50, 0, 100, 100)], 1.0),
-    ],
-)
-def test_images_cover_a_share_of_the_page(images, cover):
-    assert routing.image_cover(Drawing(images=images), PAGE) == cover
-
-
-def test_most_text_under_an_image_is_of_a_former_reading(flips):
-    def under(wide: float, masks: bool = False) -> bool:
-        drawn = [("fill-text", (0, 0, 10, 10)), ("fill-text", (20, 0, 20 + wide, 10))]
-        drawn += [("fill-image", (0, 0, 15, 50)), ("fill-text", (0, 20, 5, 24))]
-        page = SimpleNamespace(get_bboxlog=lambda: drawn)
-        return routing.is_under_image(page, [{"has-mask": masks}, {"has-mask": True}])
-
-    assert flips(under, range(1, 20)) == [8]
-    assert not under(1, masks=True)
 
 
 def lengths(count=8, height=10, width=6, gap=4) -> list[float]:

@@ -48,6 +48,13 @@ def test_the_number_of_pages_follows_the_height(flips):
     assert (tall.page_count(10, 200), tall.page_count(100, 999_999)) == (1, 100)
 
 
+def test_a_break_stands_in_the_widest_white_space_before_its_place():
+    noise = np.random.default_rng(0).integers(0, 255, (1500, 500, 3)).astype(np.uint8)
+    for first, last in ((500, 505), (620, 640), (700, 730), (760, 800)):
+        noise[first:last] = 255
+    assert tall.page_breaks(noise) == [(0, 715), (715, 1500)]
+
+
 def test_the_resolution_that_a_file_states_is_believed_where_it_makes_a_page(flips):
     def points(dpi: object, width=1000, height=1400) -> float:
         picture = Image.new("1", (1, 1))
