@@ -63,7 +63,7 @@ class Edit(NamedTuple):
     @property
     def is_deliberate(self) -> bool:
         """Return whether it exchanges, adds or drops decisive words (numbers, negations), as another question does."""
-        if opposite_pair(self.old, self.new):
+        if any(old + new in _OPPOSITE for old in self.old for new in self.new):
             return True
         if not self.old or not self.new:
             return not _DROPPED.isdisjoint(self.old + self.new)
@@ -200,27 +200,6 @@ def framed_edits(first: str, second: str) -> Sequence[Edit]:
 def content_edits(first: str, second: str) -> list[Edit]:
     """The places where two texts differ in more than particles and suffixes."""
     return [edit for edit in framed_edits(first, second) if not edit.is_harmless]
-
-
-def described(first: str, second: str, most: int = 3) -> str:
-    """The first few differences for people: ``右→左, –→大``."""
-    changes = edits(first, second)
-    shown = [f"{edit.old or '–'}→{edit.new or '–'}" for edit in changes[:most]]
-    return ", ".join(shown) + (" …" if len(changes) > most else "")
-
-
-def opposite_pair(first: str, second: str) -> str | None:
-    """``左/右`` when ``first`` has a character whose opposite ``second`` has."""
-    pairs = (f"{old}/{new}" for old in first for new in second if old + new in _OPPOSITE)
-    return next(pairs, None)
-
-
-def letters_exchanged(first: str, second: str) -> str | None:
-    """``d/b`` when Latin or Greek letters stand where others stood: HLA-B and HLA-D are two things."""
-    for edit in edits(first, second):
-        if edit.old and edit.new and _LETTERS.issuperset(edit.old + edit.new):
-            return f"{edit.old}/{edit.new}"
-    return None
 
 
 def _classes(text: str) -> set[str]:

@@ -9,11 +9,10 @@ from math import ceil
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from build_dataset.pipeline.dedup import misreading
 from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
 from build_dataset.pipeline.dedup.grams import Vocabulary
 from build_dataset.pipeline.dedup.keys import ASKED, FIGURES, LIGHT, Compared, difference, in_letters, meaning
-from build_dataset.pipeline.dedup.misreading import Edit, TextPair, content_edits, described, edits, framed_edits
+from build_dataset.pipeline.dedup.misreading import Edit, TextPair, content_edits, edits, framed_edits
 from build_dataset.pipeline.dedup.params import DedupParams
 
 _MISREAD = 0.25  # largest plausible share of misread characters
@@ -37,7 +36,7 @@ class Relation:
     """Of questions one of ``MERGED``, ``conflict``, ``variant``; of stems ``same``, ``different``; of both the kind of
     twin (``negation``, ``number``, ``unit``, ``sex``, ``age``, ``term``: another word)."""
     score: float  # similarity in 0..1: of the cores whatever the order of words, of the options too
-    reason: str = ""  # what differs, for people
+    reason: str = ""  # of copies that are merged: what differs, for people
     labels: dict[str, str] = field(default_factory=dict)  # the other's letter for each of the question's
     certain: bool = False  # stems that are the same beyond doubt, so that another key is a conflict
 
@@ -62,7 +61,7 @@ def compare_stems(
         bare = _bare(first, second)
         if max(score, bare) < params.related:
             return Relation("different", score)
-        return Relation(twins[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare), twins[1])
+        return Relation(twins[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare))
     changes = _weighty(content_edits(first.core, second.core), agreed=agreed)
     if not changes:
         return Relation("same", score, "stems differ in set phrases only", certain=bool(first.core))
@@ -71,9 +70,7 @@ def compare_stems(
         return Relation("same", score, "stems differ as misreadings do", certain=certain)
     if score < params.related:
         return Relation("different", score)
-    pair = ("".join(edit.old for edit in changes), "".join(edit.new for edit in changes))
-    changed = misreading.opposite_pair(*pair) or misreading.letters_exchanged(first.core, second.core)
-    return Relation("term", score, changed or misreading.described(first.core, second.core))
+    return Relation("term", score)
 
 
 def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPair, *, agreed: bool) -> bool:
@@ -242,8 +239,7 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: De
     score = round((stems.score + options.score) / 2, 4)
     if stems.kind != "same":
         close = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _LONG
-        reason = stems.reason if stems.kind == "negation" else f"another {stems.kind}: {stems.reason}"
-        return Relation(stems.kind, score, reason) if close else None
+        return Relation(stems.kind, score) if close else None
     # Reworded options may be different ones; a specific stem and the same answer prove them equal. The stem must be
     # the same to the letter, or recognition unsure: 近中面 / 远中面 under stems worded otherwise are two options. A
     # right option in another wording may be another answer: 硝苯地平控释片 / 硝苯地平缓释片.
@@ -256,7 +252,7 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: De
         or options.score < (_OPTIONS_READ if agreed or first.key == second.key else _OPTIONS_SAME)
     ):
         telling = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _TELLING
-        return Relation("variant", score, "same stem, other options") if telling else None
+        return Relation("variant", score) if telling else None
     return _same_text(first, second, stems, options, score)
 
 
@@ -269,8 +265,7 @@ def _nearly_one(first: Compared, second: Compared) -> Relation | None:
     options: float = fuzz.ratio(first_options, second_options, score_cutoff=NEARLY_ONE)
     if not options:
         return None
-    score = round((stems + options) / 200, 4)
-    return Relation("term", score, f"almost one text: {described(first.key, second.key)}")
+    return Relation("term", round((stems + options) / 200, 4))
 
 
 def keys_agree(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:
@@ -291,8 +286,8 @@ def translate_keys(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tu
 def _same_text(first: Compared, second: Compared, stems: Relation, options: Matching, score: float) -> Relation:
     if keys_contradict(translate_keys(first.keys, options.labels), second.keys):
         if not stems.certain or options.reworded:
-            return Relation("term", score, f"other wording and other answer: {stems.reason}")
-        return Relation(CONFLICT, score, "same question, different answer", options.labels)
+            return Relation("term", score)  # another wording, another answer
+        return Relation(CONFLICT, score, labels=options.labels)
     if not options.in_order:
         return Relation("reordered_options", score, f"{stems.reason}, options in another order", options.labels)
     if first.key == second.key and options.score == 1:

@@ -64,7 +64,7 @@ class Index:
                 self._lines.setdefault(line, []).append(row)
         self._lines = {line: rows for line, rows in self._lines.items() if line and len(rows) <= common}
         self.tokens = np.zeros(len(texts), np.int64)  # of each question
-        self._runs, self.common = _rare(joined([*self._all_runs(size)]), common)
+        self._runs = _rare(joined([*self._all_runs(size)]), common)
         self._sizes = np.minimum(self.tokens, size)
         self._lengths = np.unique(self._sizes[self.tokens >= min(LEAST, size)]).tolist() or [size]
 
@@ -170,14 +170,12 @@ def _longest(places: Places, size: int) -> tuple[int, int]:
     return int(distinct[begins[longest]]), int(distinct[ends[longest]]) + size
 
 
-def _rare(runs: Windows, common: int) -> tuple[Windows, int]:
-    """Return the runs in the order of their hashes, and how many are met too often and left out."""
+def _rare(runs: Windows, common: int) -> Windows:
+    """Return the runs in the order of their hashes, without those that are met too often."""
     order = np.argsort(runs.hashes)
-    hashes = runs.hashes[order]
-    met = np.unique(hashes, return_counts=True)[1]
-    rare = np.repeat(met <= common, met)
-    order = order[rare]
-    return Windows(hashes[rare], runs.rows[order], runs.places[order]), int((met > common).sum())
+    met = np.unique(runs.hashes[order], return_counts=True)[1]
+    order = order[np.repeat(met <= common, met)]
+    return Windows(runs.hashes[order], runs.rows[order], runs.places[order])
 
 
 def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:

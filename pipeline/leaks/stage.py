@@ -73,25 +73,16 @@ def _in_benchmarks(
     index = Index(whole, params.ngram, params.common, params.copied)
     leaks: list[Leak] = []
     files: list[BenchmarkFile] = []
-    phrases = 0
     with context.progress(len(paths), "benchmarks") as advance:
         for name, path in paths:
             matches, records = index.matches(read_texts(path))
-            overlaps = [_overlap(questions, whole, name, match, params) for match in matches]
+            overlaps = (_overlap(questions, whole, name, match, params) for match in matches)
             here = [leak for leak in overlaps if leak is not None]
-            phrases += len(overlaps) - len(here)  # set phrases, names of laws, lists of options
             files.append(_file(name, path, records, here))
             leaks += here
             advance(1)
     leaks.sort(key=lambda leak: (leak.question_id, leak.file or ""))
-    facts = {
-        "files": len(files),
-        "ngram": params.ngram,
-        "questions": _counted(leaks),
-        "too_short": index.short,
-        "set_phrases": index.common,
-        "only_phrases_or_options": phrases,
-    }
+    facts = {"files": len(files), "ngram": params.ngram, "questions": _counted(leaks), "too_short": index.short}
     return leaks, files, facts
 
 

@@ -88,7 +88,7 @@ def _mixed(hashes: Hashes) -> Hashes:
 
 @cache
 def _folds() -> dict[int, str]:
-    """What characters are folded to, by code point: NFKC where that is one character (Ａ, ｶ); ㎎ would be two."""
+    """Return the folded form of characters by code point: NFKC where that is one character (Ａ, ｶ); ㎎ would be two."""
     folded = ((code, unicodedata.normalize("NFKC", chr(code))) for code in range(0x30000))
     return {code: char for code, char in folded if len(char) == 1 and char != chr(code)}
 

@@ -52,22 +52,20 @@ def fitting_workers(cpus: float, gpus: float, gpus_each: float) -> int:
     return workers
 
 
-def connect(address: str) -> bool:
-    """Join the cluster at ``host:port`` (``auto``: this machine's) or ``UserError``; False if joined before."""
+def connect(address: str) -> Any:
+    """Join the cluster at ``host:port`` (``auto``: this machine's) and return Ray; a ``UserError`` if that fails."""
     if find_spec("ray") is None:
         raise UserError(f'[executor] kind = "ray" needs the package ray, which is not installed: {INSTALL}')
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # it reports to its makers otherwise
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # its future default; it warns otherwise
     ray: Any = import_module("ray")
-    if ray.is_initialized():  # a script of the user's own
-        return False
     _probe(address)
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (RuntimeError, ValueError, OSError) as error:
         first = str(error).strip().split("\n")[0]
         raise UserError(f"[executor] no Ray cluster at {address!r} ({first}): {_remedy(address)}") from None
-    return True
+    return ray
 
 
 def _resources(ray: Any) -> tuple[float, float]:
@@ -78,13 +76,11 @@ def _resources(ray: Any) -> tuple[float, float]:
 
 def room(address: str, gpus: float) -> str:
     """Join the cluster for a moment and describe what it has and how many workers fit; no room is a ``UserError``."""
-    joined = connect(address)
-    ray: Any = import_module("ray")
+    ray = connect(address)
     try:
         resources, machines = _resources(ray), sum(bool(node["Alive"]) for node in ray.nodes())
     finally:
-        if joined:
-            ray.shutdown()
+        ray.shutdown()
     workers = counted(fitting_workers(*resources, gpus), "worker")
     return f"{counted(machines, 'machine')}, {resources[0]:g} CPUs, {resources[1]:g} GPUs at {address}: {workers}"
 
@@ -121,7 +117,6 @@ class RayExecutor:
         shared; ``shared`` is a folder that every machine must see at the same path.
         """
         self.address, self.workers, self.gpus, self.shared = address, workers, gpus, shared
-        self._joined = False
         self._ray: Any = None
 
     def map(
@@ -149,21 +144,19 @@ class RayExecutor:
 
     def close(self) -> None:
         """Leave the cluster, which ends the idle workers."""
-        if self._joined:
-            import_module("ray").shutdown()
-        self._joined, self._ray = False, None
+        if self._ray is not None:
+            self._ray.shutdown()
+        self._ray = None
 
     def _start(self) -> None:
         """Join the cluster, unless it was joined, and wait until one worker has come up."""
         if self._ray is not None:
             return
-        self._joined = connect(self.address)
-        ray: Any = import_module("ray")
+        self._ray = ray = connect(self.address)
         self._room = self.workers or fitting_workers(*_resources(ray), self.gpus)
         self._expected = ray.put(expected(self.shared))  # sent once, not with each item
         options = {"num_cpus": 1, "num_gpus": self.gpus, "max_retries": _TRIES - 1, "max_calls": 0}
         self._task: Any = ray.remote(**options)(run_on_worker)
-        self._ray = ray
         first = self._task.remote(self._expected, abs, 0, None)  # imports our code there
         if not ray.wait([first], timeout=_START)[0]:
             raise UserError(

@@ -51,7 +51,7 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     labels = draw.labels_of(questions, tables["labels"], [name for name in params.stratify_by if name in _EXAM])
     state, numbers, quotas = _draw(units, given, of_row, params, labels)
     names = {stratum: stratum_name(stratum) for stratum in numbers}
-    chosen = {row: SPLITS[state.split[number]] for number, unit in enumerate(units) for row in unit.rows}
+    chosen = {row: SPLITS[state.split[number]] for number, unit in enumerate(units) for row in unit}
     ids = questions["question_id"].to_list()
     twins = parts.twins_in_test(questions, tables["clusters"], chosen, known) if params.one_per_cluster_in_test else {}
     shares = draw.deviations(labels, chosen)
@@ -59,7 +59,7 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     table = [(ids[row], chosen[row], names[of_row[row]]) for row in sorted(chosen)]
     assignments = pl.DataFrame(table, Assignment.polars_schema(), orient="row")
     in_split = Counter(assignments["split"].to_list())
-    sizes = [len(unit.rows) for unit in units]
+    sizes = [len(unit) for unit in units]
     facts = {
         "method": params.method,
         "seed": seed,
@@ -118,16 +118,14 @@ def _draw(
     labels: pl.DataFrame,
 ) -> tuple[SplitDraw, dict[Stratum, int], list[Row]]:
     """The draw, the strata numbered in its order, and the quotas by stratum."""
-    sizes = Counter(of_row[row] for unit in units for row in unit.rows)
+    sizes = Counter(of_row[row] for unit in units for row in unit)
     numbers = {stratum: number for number, stratum in enumerate(sorted(sizes))}
     whole = params.method == "ratio"  # one group of all strata; else one of each subcategory
     groups: dict[Stratum, list[Stratum]] = {}
     for stratum in numbers:
         groups.setdefault(() if whole else stratum[:1], []).append(stratum)
-    contents: list[Contents] = [
-        tuple(sorted(Counter(numbers[of_row[row]] for row in unit.rows).items())) for unit in units
-    ]
-    units_in = Counter(group for unit in units for group in {() if whole else of_row[row][:1] for row in unit.rows})
+    contents: list[Contents] = [tuple(sorted(Counter(numbers[of_row[row]] for row in unit).items())) for unit in units]
+    units_in = Counter(group for unit in units for group in {() if whole else of_row[row][:1] for row in unit})
     quotas: list[Row] = []
     for group, members in groups.items():
         counts = [sizes[stratum] for stratum in members]
@@ -145,7 +143,7 @@ def _draw(
     state.balance()
     if quotas:
         strata = [numbers.get(stratum, 0) for stratum in of_row]  # those of retired questions do not count
-        held, wanted = draw.ideals(labels, [unit.rows for unit in units], strata, quotas)
+        held, wanted = draw.ideals(labels, units, strata, quotas)
         draw.even_out(state, contents, held, wanted, given)
     return state, numbers, quotas
 

@@ -3,7 +3,6 @@
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -19,18 +18,16 @@ from build_dataset.schemas.questions import SPLITS
 _MIN_SHARED_STEM = 20  # Characters from which equal shared stems are the same case; shorter ones may be boilerplate.
 
 
-@dataclass(frozen=True)
-class SplitUnit:
-    """Questions that go to one split together."""
-
-    rows: tuple[int, ...]  # row numbers in the table of questions, ascending
-    rank: int
-    """Its lot: that of the member with the lowest content hash. (The lowest lot of all members would put
-    groups before single questions: they had 1.6 times their share of the test split.)"""
+SplitUnit = tuple[int, ...]
+"""Questions that go to one split together: row numbers in the table of questions, ascending."""
 
 
 def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> list[SplitUnit]:
-    """Return units in the order of their lots: one group, one cluster of duplicates, one case, or one content."""
+    """Return units in the order of their lots: one group, one cluster of duplicates, one case, or one content.
+
+    The lot of a unit is that of the member with the lowest content hash. (The lowest lot of all members would put
+    groups before single questions: they had 1.6 times their share of the test split.)
+    """
     columns = questions.select(
         "group_id", "content_hash", case=pl.col("shared_stem").str.replace_all(r"\s+", "")
     ).with_columns(case=pl.when(pl.col("case").str.len_chars() >= _MIN_SHARED_STEM).then("case"))
@@ -43,9 +40,9 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     drawn = []
     for rows in units.group_by("unit").agg("row")["row"].to_list():
         lowest = min(hashes[row] for row in rows)
-        digest = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]  # 64 bits: no ties
-        drawn.append(SplitUnit(tuple(rows), int.from_bytes(digest)))
-    return sorted(drawn, key=lambda unit: (unit.rank, min(ids[row] for row in unit.rows)))
+        lot = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]  # 64 bits: no ties
+        drawn.append((lot, min(ids[row] for row in rows), tuple(rows)))
+    return [rows for *_, rows in sorted(drawn)]
 
 
 def twins_in_test(
@@ -152,14 +149,14 @@ def keep_released(
     given: dict[int, int] = {}
     retired: list[int] = []
     for number, unit in enumerate(units):
-        splits = {known[row] for row in unit.rows if row in known}
+        splits = {known[row] for row in unit if row in known}
         if not splits:
             kept.append(unit)
             continue
         given[number] = next(split for split in _KEEPS if split in splits)
-        leaving = [row for row in unit.rows if known.get(row, given[number]) != given[number]]
+        leaving = [row for row in unit if known.get(row, given[number]) != given[number]]
         retired += leaving
-        kept.append(SplitUnit(tuple(row for row in unit.rows if row not in leaving), unit.rank))
+        kept.append(tuple(row for row in unit if row not in leaving))
     return kept, given, sorted(retired)
 
 
