@@ -87,7 +87,6 @@ def test_the_page_of_the_sample_has_its_sections(sample_build):
         "overview",
         "funnel",
         "sources",
-        "reading",
         "rejected",
         "waiting",
         "duplicates",
