@@ -14,7 +14,6 @@ from build_dataset.pipeline.rendering.figures import Chart, svg
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.report import published
 from build_dataset.pipeline.report.build import Build, Section, notice
-from build_dataset.pipeline.report.texts import clip
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.taxonomy import Dimension, dimensions
@@ -129,7 +128,7 @@ def splitting(build: Build) -> Section | None:
 
 
 def leaking(build: Build) -> Section | None:
-    """Leaks by kind with the worst of each, and the benchmarks compared with; None before the check has run."""
+    """Leaks by kind, and the benchmarks compared with; None before the check has run."""
     leaks = build.table("leaks/leaks")
     if leaks is None:
         return None
@@ -137,11 +136,7 @@ def leaking(build: Build) -> Section | None:
     across, outside = leaks.filter(inside), leaks.filter(~inside)
     counts = {"across": across.height, "published": outside["question_id"].n_unique()}
     files = build.filled("leaks/benchmarks")
-    kinds = []
-    for (kind,), part in leaks.sort("kind").group_by("kind", maintain_order=True):
-        worst = part.sort(["score", "question_id"], descending=[True, False]).head(build.params.examples)
-        rows = [{**row, "span": clip(row["span"], build.params.characters)} for row in worst.iter_rows(named=True)]
-        kinds.append({"kind": kind, "count": part.height, "rows": rows})
+    kinds = leaks.group_by("kind").len().sort("kind").rows()
     notices = [notice(name, n=count) for name, count in counts.items() if count]
     if files is None:
         notices.append(notice("no_benchmark"))
