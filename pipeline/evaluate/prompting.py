@@ -150,7 +150,7 @@ class Examples:
         return self._chosen.get(key, [])
 
 
-def fill(template: str, question: ReleaseRow, **more: str) -> str:
+def fill(template: str, question: ReleaseRow) -> str:
     """Return a text of a template with what it says of a question."""
     explanation = (question.explanation or "").strip()
     return template.strip("\n").format(
@@ -160,7 +160,6 @@ def fill(template: str, question: ReleaseRow, **more: str) -> str:
         options="\n".join(f"{option.label}. {option.text}" for option in question.options),
         answer="".join(question.answer),
         explanation=f"{explanation}\n" if explanation else "",
-        **more,
     )
 
 

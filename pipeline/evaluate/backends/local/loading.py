@@ -85,8 +85,6 @@ def load_tokenizer(options: TransformersModel) -> Any:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     if tokenizer.pad_token_id is None:
         raise UserError(f"{options.model}: its tokenizer has no token to pad with, nor one that ends a text")
-    if options.chat == "template" and not tokenizer.chat_template:
-        raise UserError(f'{options.model}: has no chat template; set chat = "plain" in [[evaluate.models]]')
     return tokenizer
 
 
