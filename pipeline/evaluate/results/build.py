@@ -129,7 +129,7 @@ def _drawn(view: View, results: Evaluated) -> list[str]:
 def _chart(view: View, runs: Sequence[str], dimension: str, more_than: int) -> Chart:
     """Accuracy of every run in every label that has enough questions, with 95 % intervals."""
     sizes = {label: size for label in view.labels(dimension) if (size := view.asked(dimension, label)) > more_than}
-    names = [f"{_label(dimension, label)}  n = {size:,}" for label, size in sizes.items()]
+    names = [f"{label}  n = {size:,}" for label, size in sizes.items()]
     series = {run_name(run): [_bar(view.accuracy(run, dimension, label)) for label in sizes] for run in runs}
     return Chart(f"{title(dimension)}: accuracy 准确率", names, series)
 
@@ -139,9 +139,3 @@ def _bar(score: Score | None) -> Bar | None:
         return None
     low, high = (None if end is None else 100 * end for end in (score.low, score.high))
     return 100 * score.value, low, high
-
-
-def _label(dimension: str, label: str) -> str:
-    known = dimensions().get(dimension)
-    entry = known.find(label) if known else None
-    return f"{label} {entry.abbr}" if entry and entry.abbr else label
