@@ -4,7 +4,6 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import chain
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -131,10 +130,8 @@ class Examples:
 
     def __init__(self, shots: int, sources: Sequence[Sequence[ReleaseRow]], seed: int) -> None:
         self._shots = shots
-        self._sources = [
-            sorted((row for row in rows if row.answer), key=lambda row: sha256(str(seed), row.question_id))
-            for rows in sources
-        ]
+        lots = (sorted(rows, key=lambda row: sha256(str(seed), row.question_id)) for rows in sources)
+        self._rows = [row for rows in lots for row in rows if row.answer]
         self._chosen: dict[tuple[str | None, str | None], list[ReleaseRow]] = {}
 
     def of(self, question: ReleaseRow) -> list[ReleaseRow]:
@@ -143,8 +140,7 @@ class Examples:
         if self._shots and key not in self._chosen:
             # first those of the same exam and subcategory, then of the same exam
             ranked = sorted(
-                chain.from_iterable(self._sources),
-                key=lambda row: ((row.exam_type, row.exam_class) != key, row.exam_type != key[0]),
+                self._rows, key=lambda row: ((row.exam_type, row.exam_class) != key, row.exam_type != key[0])
             )
             self._chosen[key] = ranked[: self._shots]
         return self._chosen.get(key, [])
