@@ -13,7 +13,7 @@ from rich.console import Console
 
 from build_dataset.pipeline.api import stage_names
 from build_dataset.pipeline.cli.language import translated
-from build_dataset.pipeline.cli.report import print_line, print_template, print_whole, save, shown
+from build_dataset.pipeline.cli.report import print_line, print_template, save, shown
 from build_dataset.pipeline.config import FILE_NAME, ConfigBase, load
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
@@ -74,11 +74,12 @@ def _print_unsure(path: Path, rows: int) -> None:
 
 
 def _print_tables(scores: Sequence[Score], folder: Path | None) -> None:
-    from build_dataset.pipeline.evaluate.results.build import Evaluated, rich_table
+    from build_dataset.pipeline.evaluate.results.build import Evaluated
     from build_dataset.pipeline.evaluate.results.build import tables as tables_of
 
     for name, table in tables_of(Evaluated(scores)):
-        print_whole(rich_table(name, table))
+        print_line(name, "bold")
+        print_line(table.markdown())
         if folder is not None:
             for path, content in table.files().items():
                 save(folder / path, content)

@@ -70,7 +70,7 @@ class TransformersModel(ReadingModel):
         [], 'Devices to spread questions over, e.g. ["cuda:0", "cuda:1"]; every GPU, else the CPU, when empty.'
     )
     batch_tokens: int = non_semantic(16384, "Padded tokens in a batch, those to be written included.", ge=1)
-    chat: Literal["auto", "template", "plain"] = option(
+    chat: Literal["auto", "plain"] = option(
         "auto", "auto: the model's chat template where it has one; plain: turns as bare text."
     )
     answer_by: Literal["text", "likelihood"] = option(
@@ -113,7 +113,6 @@ class RandomModel(Baseline):
 
     kind: Literal["random"] = "random"
     name: str = option("random", "Name in the results.")
-    seed: int | None = option(None, "Seed of the guesses; the dataset's when not given.", ge=0, lt=2**32)
 
 
 class MajorityModel(Baseline):

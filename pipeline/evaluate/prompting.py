@@ -4,7 +4,6 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import chain
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -131,10 +130,8 @@ class Examples:
 
     def __init__(self, shots: int, sources: Sequence[Sequence[ReleaseRow]], seed: int) -> None:
         self._shots = shots
-        self._sources = [
-            sorted((row for row in rows if row.answer), key=lambda row: sha256(str(seed), row.question_id))
-            for rows in sources
-        ]
+        lots = (sorted(rows, key=lambda row: sha256(str(seed), row.question_id)) for rows in sources)
+        self._rows = [row for rows in lots for row in rows if row.answer]
         self._chosen: dict[tuple[str | None, str | None], list[ReleaseRow]] = {}
 
     def of(self, question: ReleaseRow) -> list[ReleaseRow]:
@@ -143,14 +140,13 @@ class Examples:
         if self._shots and key not in self._chosen:
             # first those of the same exam and subcategory, then of the same exam
             ranked = sorted(
-                chain.from_iterable(self._sources),
-                key=lambda row: ((row.exam_type, row.exam_class) != key, row.exam_type != key[0]),
+                self._rows, key=lambda row: ((row.exam_type, row.exam_class) != key, row.exam_type != key[0])
             )
             self._chosen[key] = ranked[: self._shots]
         return self._chosen.get(key, [])
 
 
-def fill(template: str, question: ReleaseRow, **more: str) -> str:
+def fill(template: str, question: ReleaseRow) -> str:
     """Return a text of a template with what it says of a question."""
     explanation = (question.explanation or "").strip()
     return template.strip("\n").format(
@@ -160,7 +156,6 @@ def fill(template: str, question: ReleaseRow, **more: str) -> str:
         options="\n".join(f"{option.label}. {option.text}" for option in question.options),
         answer="".join(question.answer),
         explanation=f"{explanation}\n" if explanation else "",
-        **more,
     )
 
 

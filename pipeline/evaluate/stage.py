@@ -29,6 +29,8 @@ from build_dataset.schemas.questions import SPLITS, ReviewItem
 from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.wording import tally_failures
 
+_SUMMED = ("prompt_tokens", "completion_tokens", "cost")
+
 
 @dataclass
 class _Evaluation:
@@ -120,32 +122,29 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
     failures = ((prompt.id, given[prompt.id].failure) for prompt in work.prompts)
     made = work.read(run, given)
     made.waiting = [failed_item(at, why.reason, f"{run}: {why.detail}") for at, why in failures if why is not None]
-    made.ended, made.facts = ended, {**_provenance(backend, given.values()), **_facts(given.values())}
+    made.ended, made.facts = ended, _facts(backend, given.values())
     return made
 
 
-def _provenance(backend: Backend, generations: Iterable[Generation]) -> dict[str, Any]:
-    """Return what the model is, what its server calls it, and the libraries that its outputs were made with."""
-    made = list(generations)
-    made_with = {(library, number) for each in made for library, number in (each.made_with or {}).items()}
-    reported = sorted({each.model for each in made if each.model})
-    return {
-        "identity": dict(backend.identity),
-        "reported": reported,
-        "made_with": [" ".join(each) for each in sorted(made_with)],
-    }
+def _facts(backend: Backend, generations: Iterable[Generation]) -> dict[str, Any]:
+    """Return what a model is, what its server calls it and the libraries that its outputs were made with.
 
-
-def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
-    """Return tokens and cost of a model's outputs, null where unknown; calls that were paid in vain stand apart."""
+    Tokens and cost of its outputs are null where unknown; calls that were paid in vain stand apart.
+    """
     made = list(generations)
     given = [each for each in made if each.text is not None]
-    summed = ("prompt_tokens", "completion_tokens", "cost")
+    made_with = {(library, number) for each in given for library, number in (each.made_with or {}).items()}
     wasted = Counter[str]()
     for each in made:
         wasted.update(each.waste or {})
-    lost = {name: round(value, 6) for name, value in wasted.items() if value}
-    return {"prompts": len(given), **{name: _sum([getattr(each, name) for each in given]) for name in summed}, **lost}
+    return {
+        "identity": dict(backend.identity),
+        "reported": sorted({each.model for each in given if each.model}),
+        "made_with": [" ".join(each) for each in sorted(made_with)],
+        "prompts": len(given),
+        **{name: _sum([getattr(each, name) for each in given]) for name in _SUMMED},
+        **{name: round(value, 6) for name, value in wasted.items() if value},
+    }
 
 
 def _sum(values: Sequence[float | None]) -> float | None:

@@ -25,8 +25,6 @@ from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Rejection, ReviewItem
 from build_dataset.schemas.release import ReleaseRow
 
-_LARGEST = 64 * 1024 * 1024  # bytes of a file of cases; CMB's 74 take 0.4 million
-
 
 class Turn(BaseModel, extra="ignore"):
     """A question about a case and its solution."""
@@ -48,8 +46,6 @@ def load_cases(path: Path | None) -> list[Case]:
     """Return the cases of a file in CMB-Clin's format; raise ``UserError`` where it is none."""
     if path is None:
         raise UserError("the clinical task needs cases: set evaluate.cases to a file like CMB-Clin-qa.json")
-    if path.is_file() and path.stat().st_size > _LARGEST:
-        raise UserError(f"{path}: larger than {_LARGEST >> 20} MiB, so it is no file of cases")
     cases = [validate(Case, row, f"{path}, item {at}") for at, row in enumerate(read_items(path), start=1)]
     if twice := [name for name, count in Counter(case.id for case in cases).items() if count > 1]:
         raise UserError(f"{path}: two cases have the id {twice[0]!r}")

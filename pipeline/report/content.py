@@ -11,7 +11,6 @@ from build_dataset.pipeline.export.card import labels_by_split
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.report import published
 from build_dataset.pipeline.report.build import Build, Section, notice
-from build_dataset.pipeline.report.texts import clip
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.taxonomy import Dimension, dimensions
@@ -30,7 +29,6 @@ _ACROSS = ("exact", "near")
 _TENTATIVE = 0.667
 """Below this alpha Krippendorff (Content Analysis, 2nd ed., 11.4) would draw not even tentative conclusions."""
 _ALL = "all"  # reviewers of a row that is about all experts together
-_LISTED = 40  # rows of agreement by label and by slice
 
 
 def exams(build: Build) -> Section | None:
@@ -119,7 +117,7 @@ def splitting(build: Build) -> Section | None:
 
 
 def leaking(build: Build) -> Section | None:
-    """Leaks by kind with the worst of each, and the benchmarks compared with; None before the check has run."""
+    """Leaks by kind, and the benchmarks compared with; None before the check has run."""
     leaks = build.table("leaks/leaks")
     if leaks is None:
         return None
@@ -127,11 +125,7 @@ def leaking(build: Build) -> Section | None:
     across, outside = leaks.filter(inside), leaks.filter(~inside)
     counts = {"across": across.height, "published": outside["question_id"].n_unique()}
     files = build.filled("leaks/benchmarks")
-    kinds = []
-    for (kind,), part in leaks.sort("kind").group_by("kind", maintain_order=True):
-        worst = part.sort(["score", "question_id"], descending=[True, False]).head(build.params.examples)
-        rows = [{**row, "span": clip(row["span"], build.params.characters)} for row in worst.iter_rows(named=True)]
-        kinds.append({"kind": kind, "count": part.height, "rows": rows})
+    kinds = leaks.group_by("kind").len().sort("kind").rows()
     notices = [notice(name, n=count) for name, count in counts.items() if count]
     if files is None:
         notices.append(notice("no_benchmark"))
@@ -140,33 +134,18 @@ def leaking(build: Build) -> Section | None:
 
 
 def agreement(build: Build) -> Section | None:
-    """Agreement by dimension and pair, then by slice and label; None where no question was judged by two."""
+    """Agreement by dimension and pair; None where no question was judged by two."""
     table = build.table("review/agreement")
     if table is None:
         return None
     names = list(dimensions())
     place = pl.col("dimension").replace_strict(names, list(range(len(names))), default=len(names))
-    order = (place, pl.col("reviewers") != _ALL, "reviewers", "slice", "label")  # all experts before pairs
-    judged = table.filter(pl.col("items") > 0).sort(order, nulls_last=False)  # pairs that share no question
-    no_label, no_slice = pl.col("label").is_null(), pl.col("slice").is_null()
-    whole = judged.filter(no_label & no_slice)
+    of_all = pl.col("label").is_null() & pl.col("slice").is_null() & (pl.col("items") > 0)
+    # all experts before pairs; pairs that share no question are left out
+    whole = table.filter(of_all).sort(place, pl.col("reviewers") != _ALL, "reviewers")
     if whole.is_empty():
         return None
-    labels = judged.filter(~no_label & no_slice & (pl.col("reviewers") == _ALL))
-    least_agreed = labels.sort("alpha", "dimension", "label", nulls_last=True)  # an unknown alpha last
-    parts = (
-        ("By label, the least agreed first 按标签", least_agreed),
-        ("By batch, week and prefilling 按批次、周与预填", judged.filter(no_label & ~no_slice)),
-    )
-    values = {
-        "known": dimensions(),
-        "rows": whole.to_dicts(),
-        "more": [
-            {"title": title, "count": part.height, "rows": part.head(_LISTED).to_dicts()}
-            for title, part in parts
-            if part.height
-        ],
-    }
+    values = {"known": dimensions(), "rows": whole.to_dicts()}
     return Section(values, _weak(whole))
 
 

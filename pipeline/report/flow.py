@@ -19,6 +19,10 @@ from build_dataset.schemas.wording import Notice, counted, reason_names, remedy
 _QUESTIONS = ("items", "questions")  # Units that share one scale: questions, and items that may become questions.
 _SOURCES = 200  # rows of the table of source files
 _ALARMS = 12  # files whose losses are told one by one
+_DOUBTFUL = 0.9
+"""Mean confidence of a page's OCR below which a person should look: of 48 scans and photographs the 42 above it have 90
+to 100 % of their lines right, those below 71 to 99 %."""
+_PAGES = 5  # doubtful pages named
 
 
 def overview(build: Build) -> Section:
@@ -39,7 +43,7 @@ def overview(build: Build) -> Section:
         "labels": 0 if labels is None else labels.height,
         "seen": 0 if labels is None else (labels["status"] != LabelStatus.UNREVIEWED.value).sum(),
     }
-    return Section(values, [] if labels is None else _unreviewed(labels))
+    return Section(values, [*([] if labels is None else _unreviewed(labels)), *_doubtful_pages(build)])
 
 
 def _unreviewed(labels: pl.DataFrame) -> list[Notice]:
@@ -102,6 +106,17 @@ def sources(build: Build) -> Section | None:
     for name, names in [*left_out.items()][:_ALARMS]:
         notices.append(notice("left_out", file=name, told="; ".join(names)))
     return Section(values, notices)
+
+
+def _doubtful_pages(build: Build) -> Iterator[Notice]:
+    """Yield what is told of pages that OCR read with little confidence, the least first, or not at all."""
+    pages = build.filled("ocr/pages", pl.col("confidence") < _DOUBTFUL)
+    if pages is not None:
+        worst = pages.sort("confidence", "document", "page").head(_PAGES).select("document", "page").iter_rows()
+        named = ", ".join(f"{document} p. {page}" for document, page in worst)
+        yield notice("doubtful_pages", limit=_DOUBTFUL, n=pages.height, pages=named)
+    if lost := build.stage("ocr").facts.get("pages_lost"):
+        yield notice("lost_pages", n=len(lost))
 
 
 def doubt_notices(doubts: Iterable[DoubtedSource]) -> list[Notice]:

@@ -1,7 +1,4 @@
-"""Texts of papers: cut, with differences marked, questions side by side; the sections that show them.
-
-Sections: how pages were read, merged duplicates.
-"""
+"""Texts of papers: cut, with differences marked, questions side by side; the section on merged duplicates."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +8,7 @@ from typing import Any, Self
 
 import polars as pl
 
-from build_dataset.pipeline.report.build import Build, Section, notice
+from build_dataset.pipeline.report.build import Build, Section
 
 Piece = tuple[str, bool]  # a run of text, and whether it differs from what stands beside it
 
@@ -21,10 +18,6 @@ _UNRELATED = 0.5
 """Similarity below which two texts are marked whole: single characters that they share by chance say nothing."""
 _PARTS = ("stem", "question", "Question", "题目", "题干", "text")
 """Fields that hold the text of items that never became questions, by the names that sources use."""
-_DOUBTFUL = 0.9
-"""Mean confidence of a page's OCR below which a person should look: of 48 scans and photographs the 42 above it have 90
-to 100 % of their lines right, those below 71 to 99 %."""
-_PAGES = 30  # doubtful pages listed
 _COLUMNS = ("question_id", "document", "number", "pages", "stem", "shared_stem", "options", "answer")
 
 
@@ -160,32 +153,6 @@ def _option(label: str, text: str, place: int, beside: Sequence[tuple[str, str]]
 
 def _stem_of(question: Row) -> str:
     return "\n".join(part for part in (question.get("shared_stem"), question["stem"]) if isinstance(part, str))
-
-
-def reading(build: Build) -> Section | None:
-    """Pages by how they were read, the least certain first; None where no source has pages."""
-    pages = build.filled("ocr/pages")
-    if pages is None:
-        return None
-    confidence = pl.col("confidence")
-    ways = (  # method, engine and reason of pages
-        pages.group_by("method", "engine", "reason")
-        .agg(pages=pl.len(), documents=pl.col("document").n_unique(), mean=confidence.mean(), lowest=confidence.min())
-        .sort("pages", "method", "engine", "reason", descending=[True, False, False, False])
-    )
-    doubtful = pages.filter(confidence < _DOUBTFUL).sort("confidence", "document", "page")
-    notices = []
-    if doubtful.height:
-        notices.append(notice("doubtful_pages", limit=_DOUBTFUL, n=doubtful.height, pages=pages.height))
-    if lost := build.stage("ocr").facts.get("pages_lost"):
-        notices.append(notice("lost_pages", n=len(lost)))
-    values = {
-        "ways": ways.to_dicts(),
-        "doubtful": doubtful.head(_PAGES).select("document", "page", "confidence").to_dicts(),
-        "doubtful_count": doubtful.height,
-        "limit": _DOUBTFUL,
-    }
-    return Section(values, notices)
 
 
 def duplicates(build: Build) -> Section | None:

@@ -128,7 +128,7 @@ def test_inspect_reads_the_same_answers(context, exported, model):
     )  # fmt: skip
     [log] = (folder / "logs").glob("*.json")
     samples = json.loads(log.read_text(encoding="utf-8"))["samples"]
-    found = ours(context, frames, model, chat="template")
+    found = ours(context, frames, model, chat="auto")
     assert {sample["id"] for sample in samples} == set(found), out
     for sample in samples:
         score, row = sample["scores"]["stated"], found[sample["id"]]

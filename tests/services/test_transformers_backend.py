@@ -189,7 +189,6 @@ def test_a_tokenizer_without_a_pad_token_pads_with_the_end(context, tmp_path):
     ("options", "said"),
     [
         ({"model": "no/such-folder-anywhere"}, "no such folder here"),
-        ({"chat": "template"}, "has no chat template"),
         ({"adapter": "no-such-adapter"}, "adapter no-such-adapter"),
     ],
 )

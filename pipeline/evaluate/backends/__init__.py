@@ -90,8 +90,8 @@ class LetterBackend(Backend):
 class RandomBackend(LetterBackend):
     """One letter at random, or, where several answers are asked for, any set of two or more, all equally likely."""
 
-    def __init__(self, options: RandomModel, setting: Setting) -> None:
-        self._seed = setting.context.seed if options.seed is None else options.seed
+    def __init__(self, options: RandomModel, setting: Setting) -> None:  # noqa: ARG002
+        self._seed = setting.context.seed
 
     def choose(self, prompt: Prompt) -> tuple[str, ...]:
         """Guess; it depends on the seed and the question alone, not on the order or the limit."""

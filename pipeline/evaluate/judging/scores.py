@@ -7,7 +7,6 @@ from itertools import chain
 from statistics import mean
 
 import numpy as np
-from numpy.typing import NDArray
 
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.messages import (
@@ -227,11 +226,7 @@ def interval_alpha(units: Sequence[Sequence[float]]) -> float | None:
     if not kept:
         return None
     values = np.concatenate(kept)
-    observed = sum(_spread(unit) / (len(unit) - 1) for unit in kept) / len(values)
-    expected = _spread(values) / (len(values) * (len(values) - 1))
-    return float(1 - observed / expected) if expected > 0 else None
-
-
-def _spread(values: NDArray[np.float64]) -> float:
-    """The sum of squared differences over all ordered pairs."""
-    return float(2 * len(values) * (values**2).sum() - 2 * values.sum() ** 2)
+    # n · the variance is the sum of squared differences over all pairs, divided by n
+    observed = sum(len(unit) ** 2 * unit.var() / (len(unit) - 1) for unit in kept) / len(values)
+    expected = len(values) * values.var() / (len(values) - 1)
+    return float(1 - observed / expected) if np.ptp(values) else None

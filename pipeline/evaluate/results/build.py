@@ -8,8 +8,6 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.table import Table as RichTable
-from rich.text import Text
 
 from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.results import papers
@@ -111,17 +109,6 @@ def markdown(results: Evaluated, title: str) -> str:
 def files(results: Evaluated) -> Mapping[str, bytes]:
     """Every table as Parquet, CSV, Markdown and LaTeX, by path."""
     return {name: data for _, table in tables(results) for name, data in table.files().items()}
-
-
-def rich_table(name: str, table: Table) -> RichTable:
-    """A table for ``rich.print``; texts of papers are never read as markup."""
-    shown = RichTable(title=Text(name), title_justify="left")
-    for index, head in enumerate(table.head):
-        shown.add_column(Text(head), justify="left" if index < table.left else "right")
-    for at, row in enumerate(table.rows):
-        styles = ("bold" if (at, column) in table.best else "" for column in range(len(row)))
-        shown.add_row(*map(Text, row, styles))
-    return shown
 
 
 def headlines(scores: Sequence[Score]) -> list[str]:

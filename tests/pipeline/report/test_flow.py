@@ -14,6 +14,7 @@ from build_dataset.pipeline.report.params import ReportParams
 from build_dataset.pipeline.set_aside import SourceLoss
 from build_dataset.schemas.annotations import Label
 from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.documents import Page
 
 from .conftest import manifest, manifests
 
@@ -96,3 +97,15 @@ def test_numbers_in_notices_are_told_with_what_they_count() -> None:
     one, two = (notice("waiting", n=n, lost=2).english for n in (1, 2))
     assert one != two
     assert "1 " in one
+
+
+def test_pages_that_were_read_with_little_confidence_are_named_the_worst_first() -> None:
+    page = Page(
+        document="a.pdf", page=1, width=1, height=1, method="ocr", reason=None, engine="e", engine_version="2",
+        confidence=0.95, lines=1,
+    )  # fmt: skip
+    pages = [page, *(page.model_copy(update={"page": at, "confidence": sure}) for at, sure in ((2, 0.8), (3, 0.2)))]
+    stage = manifest("ocr", 1, facts={"pages_lost": ["b.pdf 1"]})
+    told = [each.english for each in flow.overview(build(stage, tables={"ocr/pages": Page.to_frame(pages)})).notices]
+    assert "2 pages. Questions there may be misread; the worst: a.pdf p. 3, a.pdf p. 2." in told[0]
+    assert "1 page" in told[1]

@@ -87,7 +87,6 @@ def test_the_page_of_the_sample_has_its_sections(sample_build):
         "overview",
         "funnel",
         "sources",
-        "reading",
         "rejected",
         "waiting",
         "duplicates",
@@ -333,8 +332,7 @@ def test_leaks_are_counted_by_kind_and_warn(report):
     assert "1 question of one split found again in another" in warnings
     assert "1 question overlapping with public benchmarks" in warnings
     assert "No public benchmark was compared with" in warnings
-    assert "b.jsonl line 3" in result.page.text
-    assert "<b>题干" in result.page.text
+    assert "overlap 1" in result.page.text
 
 
 def test_a_benchmark_that_was_compared_is_counted_and_does_not_warn(report):

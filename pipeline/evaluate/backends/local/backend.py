@@ -252,8 +252,7 @@ class TransformersBackend(Backend):
             yield from self._make(fitting)
 
     def _ready(self, prompts: Sequence[Prompt]) -> list[PreparedPrompt]:
-        has_template = self._options.chat == "auto" and bool(self._tokenizer.chat_template)
-        template = self._options.chat == "template" or has_template
+        template = self._options.chat == "auto" and bool(self._tokenizer.chat_template)
         texts = [loading.render(prompt.messages, self._tokenizer, template=template) for prompt in prompts]
         # A chat template writes the special tokens itself.
         encoded = self._encoded(texts, special=not template) if texts else []

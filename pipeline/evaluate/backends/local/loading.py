@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -43,16 +43,9 @@ def missing_packages(options: TransformersModel) -> str | None:
 
 
 @cache
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that answer for a model."""
-    return {name: installed for name in ("peft", "torch", "transformers") if (installed := _version(name)) is not None}
+    return {name: version(name) for name in ("peft", "torch", "transformers") if find_spec(name) is not None}
 
 
 def render(messages: Sequence[Message], tokenizer: Any, *, template: bool) -> str:
@@ -85,8 +78,6 @@ def load_tokenizer(options: TransformersModel) -> Any:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     if tokenizer.pad_token_id is None:
         raise UserError(f"{options.model}: its tokenizer has no token to pad with, nor one that ends a text")
-    if options.chat == "template" and not tokenizer.chat_template:
-        raise UserError(f'{options.model}: has no chat template; set chat = "plain" in [[evaluate.models]]')
     return tokenizer
 
 

@@ -90,12 +90,7 @@ def test_letters_are_told_where_they_were_compared() -> None:
 
 @pytest.mark.parametrize(
     ("chat", "own", "text", "special"),
-    [
-        ("auto", None, "one\n", True),
-        ("auto", "t", "user:one", False),
-        ("template", "t", "user:one", False),
-        ("plain", "t", "one\n", True),
-    ],
+    [("auto", None, "one\n", True), ("auto", "t", "user:one", False), ("plain", "t", "one\n", True)],
 )
 def test_a_prompt_is_in_the_models_template_where_it_has_one(
     chat: str, own: str | None, text: str, special: bool

@@ -92,16 +92,10 @@ def test_a_tokenizer_pads_with_its_own_token_or_that_of_the_end_or_of_the_unknow
     assert transformers["asked"] == [("AutoTokenizer", "m", {"revision": "v2"})]
 
 
-def test_a_tokenizer_that_cannot_pad_and_one_without_the_wanted_template_are_told(transformers: dict[str, Any]) -> None:
+def test_a_tokenizer_that_cannot_pad_is_told(transformers: dict[str, Any]) -> None:
     transformers["made"] = Tokens(None, None, None)
     with pytest.raises(UserError, match="no token to pad with"):
         loading.load_tokenizer(TransformersModel(model="m"))
-    transformers["made"] = Tokens(3, None, None)
-    with pytest.raises(UserError, match="has no chat template"):
-        loading.load_tokenizer(TransformersModel(model="m", chat="template"))
-    assert loading.load_tokenizer(TransformersModel(model="m", chat="plain")) is transformers["made"]
-    transformers["made"].chat_template = "t"
-    assert loading.load_tokenizer(TransformersModel(model="m", chat="template")) is transformers["made"]
 
 
 @pytest.mark.parametrize(
