@@ -111,7 +111,7 @@ def grid(texts: Sequence[str], start: int = 0) -> KeyLine | None:
     lower = _row(texts, upper[2], _P.answer_label, _P.answers) if upper else None
     if upper is None or lower is None:
         return None
-    numbers = _numbers(upper[0]) if upper[1] else [int(number) for number in re.findall(r"\d+", upper[0])]
+    numbers = [int(number) for number in re.findall(r"\d+", upper[0])]
     cells = re.findall(rf"{LABEL}+|[#*]", lower[0].replace("井", "#"))
     if len(cells) == 1 and len(numbers) > 1 and len(cells[0]) == len(numbers):  # ABCD in one cell
         cells = list(cells[0])
@@ -120,21 +120,6 @@ def grid(texts: Sequence[str], start: int = 0) -> KeyLine | None:
     pairs = tuple(KeyPair(number, cell) for number, cell in zip(numbers, cells, strict=False))
     known = numbers and len(cells) <= len(numbers) and _contiguous(numbers)
     return KeyLine(pairs, tuple(numbers), lower[2] - start) if known else None
-
-
-def _numbers(row: str) -> list[int]:
-    """The numbers of a labelled row; where recognition joined some (23 2425 26), those its digits spell in order."""
-    numbers = [int(number) for number in re.findall(r"\d+", row)]
-    digits = "".join(re.findall(r"\d", row))
-    for width in (1, 2, 3):  # digits of a number
-        spelled = ""
-        run: list[int] = []
-        while len(spelled) < len(digits):
-            run.append(int(digits[:width] or 0) + len(run))
-            spelled += f"{run[-1]:0{width}d}"
-        if spelled == digits and len(run) > len(numbers):
-            return run
-    return numbers
 
 
 def _row(

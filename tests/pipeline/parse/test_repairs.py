@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.papers.check import lines_of
-from build_dataset.pipeline.parse.keylines import grid, line_pairs
+from build_dataset.pipeline.parse.keylines import line_pairs
 from build_dataset.pipeline.parse.lines import in_one_script, parsed_lines
 
 OPTIONS = "A. 甲\nB. 乙\nC. 丙\nD. 丁"
@@ -24,11 +24,6 @@ def test_questions_on_one_patient_take_a_letter_each(parse):
     first, second = [question for question in outcome.questions if question.number in (3, 4)]
     assert second.shared_stem == first.stem
     assert first.group_id == second.group_id is not None
-
-
-def test_numbers_that_ran_together_in_a_grid_are_spelled_apart():
-    found = grid(["題號 21 22 2324 25", "答案 A C A C D"])
-    assert [(pair.number, pair.letters) for pair in found.pairs] == list(zip(range(21, 26), "ACACD", strict=True))
 
 
 def test_a_table_of_addresses_is_no_key():
