@@ -149,25 +149,6 @@ def side_by_side(
     return whole[0] if len(whole) == 1 else []
 
 
-def around_key(rows: Sequence[Fields], columns: Sequence[str], answer: Sequence[str]) -> list[str]:
-    """Return the columns side by side that hold the key's text, or are named by it, once in each row.
-
-    None if a column among them never does, or a neighbour has similar texts and may be a further option.
-    """
-    answered = [(row, text) for row in rows if (text := string(first(row, answer)))]
-
-    def hit(row: Fields, name: str, text: str) -> bool:
-        return string(row.get(name)) == text or plain_header(name) == plain_header(text)
-
-    hits = [any(hit(row, name, text) for row, text in answered) for name in columns]
-    run = [name for name, is_hit in zip(columns, hits, strict=True) if is_hit]
-    at = columns.index(run[0]) if run else 0
-    beside = [*columns[max(0, at - 1) : at], *columns[at + len(run) : at + len(run) + 1]]
-    once = all(sum(hit(row, name, text) for name in run) == 1 for row, text in answered)
-    alone = not any(looks_like(name, rows, run) for name in beside)
-    return run if len(run) > 1 and run == [*columns[at : at + len(run)]] and once and alone else []
-
-
 def decorating(pictures: Sequence[str], rows: int) -> set[str]:
     """Return the pictures of a column that many rows have, beside others that few have."""
     times = Counter(pictures)

@@ -381,7 +381,7 @@ class _Search(TableCells):
         """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
         columns = [name for name in self._free() if not roles_of(name)]
         answer = self.columns.roles.get("answer", [])
-        chosen = sources.around_key(self.rows, columns, answer) or self._numbered(columns)
+        chosen = self._numbered(columns)
         if letters := self._letters_in(answer):
             stem_first = None if "stem" in self.columns.roles else self._length
             texts = [name for name in columns if self._is_text(name) and not self._looks_like_key(name)]

@@ -9,7 +9,6 @@ import pytest
 from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.columns import (
     Columns,
-    around_key,
     flags_beside,
     looks_like,
     options_of,
@@ -67,32 +66,6 @@ def test_columns_side_by_side(columns, size, stem, expected):
         )
         == expected
     )
-
-
-@pytest.mark.parametrize(
-    ("table", "expected"),
-    [
-        (
-            [
-                {"a": "一项", "b": "二项", "c": "三项", "d": "", "k": "一项"},
-                {"a": "四项", "b": "五项", "c": "六项", "d": "", "k": "五项"},
-            ],
-            [],
-        ),
-        (
-            [
-                {"a": "一项", "b": "二项", "c": "三项", "d": "七项", "k": "一项"},
-                {"a": "四项", "b": "五项", "c": "六项", "d": "八项", "k": "五项"},
-            ],
-            [],
-        ),
-        ([{"a": "一项", "b": "二项", "k": "一项"}], []),
-        ([{"a": "一项", "b": "二项", "k": "a"}, {"a": "一项", "b": "二项", "k": "b"}], ["a", "b"]),
-        ([{"a": "一项", "b": "一项", "k": "一项"}], []),
-    ],
-)
-def test_the_columns_that_the_key_repeats(table, expected):
-    assert around_key(table, ["a", "b", "c", "d"], ["k"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -190,42 +163,6 @@ def test_options_are_more_than_a_third_and_less_than_three_times_as_long(cell, o
 
 def test_of_columns_side_by_side_as_many_as_asked_for_the_longest_is_no_stem():
     assert side_by_side(["a", "b"], ["a", "b", "c"], 2, len) == ["a", "b"]
-
-
-def repeating(places, *, before="长" * 40, after="长" * 40):
-    """A table whose keys are the texts of some of its columns by turns."""
-    columns = ["p", "q", "r", "s", "t", "u"]
-    texts = {"p": before, "q": before, "r": "{}项一", "s": "{}项二", "t": after, "u": after}
-    rows = [{name: text.format(at) for name, text in texts.items()} for at in range(4)]
-    return [row | {"k": row[places[at % len(places)]]} for at, row in enumerate(rows)], columns
-
-
-@pytest.mark.parametrize(
-    ("places", "texts", "expected"),
-    [
-        ("rs", {}, ["r", "s"]),
-        ("rr", {}, []),
-        ("rs", {"p": "{}项三"}, ["r", "s"]),
-        ("rs", {"q": "{}项三"}, []),
-        ("rs", {"t": "{}项三"}, []),
-        ("rs", {"u": "{}项三"}, ["r", "s"]),
-        ("rt", {"t": "{}项三"}, []),
-    ],
-)
-def test_the_columns_that_the_key_repeats_stand_apart_from_columns_like_them(places, texts, expected):
-    rows, columns = repeating(places)
-    for at, row in enumerate(rows):
-        row |= {name: text.format(at) for name, text in texts.items()}
-        row["k"] = row[places[at % 2]]
-    assert around_key(rows, columns, ["k"]) == expected
-
-
-def test_the_columns_that_the_key_repeats_may_come_first_or_second():
-    rows = [{"a": f"{at}项一", "b": f"{at}项二", "c": "长" * 40, "d": "长" * 40} for at in range(4)]
-    rows = [row | {"k": row["ab"[at % 2]]} for at, row in enumerate(rows)]
-    assert around_key(rows, ["a", "b", "c", "d"], ["k"]) == ["a", "b"]
-    assert around_key(rows, ["c", "a", "b", "d"], ["k"]) == ["a", "b"]
-    assert around_key([row | {"c": f"{at}项三"} for at, row in enumerate(rows)], ["c", "a", "b"], ["k"]) == []
 
 
 def test_flags_may_say_every_word_for_right_and_wrong():
