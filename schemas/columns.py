@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -86,12 +86,15 @@ def flags_of(headers: Iterable[str]) -> dict[str, str]:
     return flags
 
 
-def option_groups(headers: Iterable[str]) -> dict[str, dict[str, str]]:
+def option_groups(headers: Sequence[str]) -> dict[str, dict[str, str]]:
     """Headers of one option each by their word, each group by letter in order: option0 is A, option1 is B.
 
     Numbers must run on from 0 or 1; letters may begin anywhere and have gaps.
     """
     groups: dict[tuple[str, bool], dict[str, str]] = {}
+    signs = [header for header in headers if len(plain_header(header)) == 1]  # 甲 乙 丙, as of another alphabet
+    if any(alphabet.startswith("".join(signs)) for alphabet in vocabulary()["options"]["alphabets"] if len(signs) > 1):
+        return {"": {chr(65 + at): header for at, header in enumerate(signs)}}
     for header in headers:
         named = ("", name) if (name := plain_header(header)).isdecimal() else option_of(header)  # 1, 2, 3
         if named and not roles_of(header):

@@ -15,7 +15,6 @@ from build_dataset.pipeline.ocr.readers.docx import DocxReader
 from build_dataset.pipeline.ocr.readers.docx_tables import DocxTableReader
 from build_dataset.pipeline.ocr.readers.image import ImageReader, PictureFacts
 from build_dataset.pipeline.ocr.readers.key_sheets import KeySheetReader
-from build_dataset.pipeline.ocr.readers.tabular import questions_in
 from build_dataset.schemas.errors import UnreadableDocument
 from build_dataset.schemas.identity import file_sha256
 
@@ -102,7 +101,7 @@ def _look(task: FileTask) -> FileFacts:
 def _rows(found: RowReader, task: FileTask, told: list[str]) -> tuple[TableRow, ...]:
     rows: list[TableRow] = []
     for row in found.rows(task.path, task.params, told):
-        rows += questions_in(row)
+        rows.append(row)
         if len(rows) > task.params.max_rows:
             raise UnreadableDocument("too_large", f"more rows than max_rows = {task.params.max_rows}")
     if not rows:

@@ -21,7 +21,6 @@ _FOLDED = 8  # characters, spaces and stops included, of a text that may be one 
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
 ENOUGH = 20
 """Least number of numbered answers for a number that never occurs (2 of 0–3) to show that they name no places."""
-CONCLUSIONS = 3  # explanations that conclude a letter (故选C), at least, to decide the base of numbered keys
 
 
 class AnswerEncoding(StrEnum):
@@ -39,7 +38,6 @@ class Given(NamedTuple):
 
     value: Any
     options: Options
-    concluded: str | None  # letters that the explanation ends with: 故选C
 
 
 def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | str:
@@ -65,7 +63,7 @@ def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | st
     if zero != last:
         counts = AnswerEncoding.FROM_0 if zero > last else AnswerEncoding.FROM_1
         return _no_places(given, counts) or counts
-    return _concluded_base(given) or _readings(given[0], "neither 0 nor the number of options occurs")
+    return _readings(given[0], "neither 0 nor the number of options occurs")
 
 
 def _no_places(given: Sequence[Given], encoding: AnswerEncoding) -> str | None:
@@ -94,16 +92,6 @@ def _only_reading(value: Any, options: Options) -> AnswerEncoding | None:
     if bool(letters) == bool(quoted):
         return None
     return AnswerEncoding.LETTERS if letters else AnswerEncoding.TEXTS
-
-
-def _concluded_base(given: Sequence[Given]) -> AnswerEncoding | None:
-    """Return the base (0 or 1) that the explanations agree with; None if they agree with both or neither."""
-    agreed = {
-        base: sum("".join(read_answer(cell.value, cell.options, base) or []) == cell.concluded for cell in given)
-        for base in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1)
-    }
-    base = max(agreed, key=lambda reading: agreed[reading])
-    return base if agreed[base] >= max(CONCLUSIONS, 20 * min(agreed.values())) else None
 
 
 def _readings(cell: Given, why: str) -> str:

@@ -6,21 +6,18 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from rapidfuzz import fuzz
-
 from build_dataset.pipeline.parse import cells
 from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, is_number, letters_of
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
-from build_dataset.pipeline.parse.labels import LABELS, cut_stem, hidden, label_after, label_at
-from build_dataset.schemas.columns import flags_of, option_of, plain_header, vocabulary
+from build_dataset.pipeline.parse.labels import cut_stem, hidden, label_after, label_at
+from build_dataset.schemas.columns import flags_of, plain_header, vocabulary
 
-_LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项目 for D项
 _TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
 _TYPED = 10  # keys of which one alone that names the next label, E of A to D, is a typing error
 _COMMON = "E"  # the last label that exams use: one key F is a typing error where no column is left that could hold it
 _DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
+_SHOWN = 20  # least number of keys for an option that none of them names to be none: each of four is 1 in 4
 _FIGURES = 3  # least number of such rows, and of other pictures
-_SHOWN = 20
 """Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in
 4."""
 
@@ -47,7 +44,6 @@ class Columns:
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
     flags: dict[str, str] = field(default_factory=dict)
     """Columns that say of each option whether it is right, by its label."""
-    separator: str = ""  # a comma between the options in one cell, where the keys' texts are never cut by it
     decoration: set[str] = field(default_factory=set)
     """Cells that name a picture which many rows have: a logo, a placeholder."""
     unused: dict[str, str] = field(default_factory=dict)
@@ -80,8 +76,6 @@ class Columns:
 def options_of(fields: Fields, columns: Columns) -> Options:
     """The options of a row: one cell that holds all, else a column each, else the end of the stem."""
     value = cells.first(fields, columns.roles.get("options", ()))
-    if columns.separator and isinstance(value, str):
-        return replace(cells.read_options(value.split(columns.separator)), cut_at_marks=True)
     if value is not None and (whole := cells.read_options(value)).pairs:
         return whole
     if columns.key_is_an_option:
@@ -107,64 +101,25 @@ def options_of(fields: Fields, columns: Columns) -> Options:
     return Options([])
 
 
-def missing_options(
+def unheld_option(
     rows: Sequence[Fields], names: Sequence[str], free: Sequence[str], options: Mapping[str, str], answer: Sequence[str]
-) -> dict[str, str] | str:
-    """Return columns of further options by label, or why the table cannot be read without one.
+) -> str:
+    """Return why there may be an option that no column of options holds: keys name it, or the next column is like them.
 
-    A column beside the options is one where its header is nearly the one that would follow, or keys name its
-    label or repeat its cells. Only ``free`` columns, which are no part of a question yet, can be.
+    Only ``free`` columns, which are no part of a question yet, can hold it.
     """
     rows = [row for row in rows if any(string(row.get(name)) for name in options.values())]
     keys = [text for row in rows if (text := string(first(row, answer)))]
-    given = [letters for text in keys if (letters := letters_of(text, []))]
-    most = max([max(options), *(letters[-1] for letters in given)])
-    kept = dict(options)
-    for label in LABELS[: LABELS.index(most) + 2]:
-        if label in kept:
-            continue
-        named = sum(label in letters for letters in given)
-        column = _beside(label, kept, names)
-        if column in free and column is not None:
-            # myAnswer = A beside the key A repeats no option's text.
-            texts = [(string(row.get(column)), string(first(row, answer))) for row in rows]
-            repeated = sum(text == key is not None and not _is_sign(key) for text, key in texts)
-            if _is_next(column, label, kept) or named or repeated > _TOLERATED * len(keys):
-                kept[label] = column
-                continue
-            few = label == label_after(max(options)) and 0 < len(keys) < _SHOWN
-            if few and looks_like(column, rows, [*kept.values()]):
-                return f"{column} may be option {label}, or not"
+    named = Counter(label for text in keys for label in letters_of(text, []) or () if label not in options)
+    for label, times in sorted(named.items()):
         # One key alone is a typing error: of many keys, or of a label further on.
-        alone = len(keys) >= _TYPED or label > label_after(max(options)) or (label > _COMMON and not free)
-        if named > max(_TOLERATED * len(keys), int(alone)):
-            return f"{named} of {len(keys)} keys name {label}, and no column holds option {label}"
-    return {label: column for label, column in kept.items() if label not in options}
-
-
-def _beside(label: str, options: Mapping[str, str], names: Sequence[str]) -> str | None:
-    """The column after that of the option before, or before that of the option after."""
-    at = LABELS.index(label)
-    if at and LABELS[at - 1] in options:
-        place = names.index(options[LABELS[at - 1]]) + 1
-        return names[place] if place < len(names) else None
-    after = options.get(LABELS[at + 1])
-    place = names.index(after) - 1 if after else -1
-    return names[place] if place >= 0 else None
-
-
-def _is_next(column: str, label: str, options: Mapping[str, str]) -> bool:
-    """Return whether a header is nearly that of another option with this label: D项目 after C项, Opción D after C."""
-    if (named := option_of(column)) and named[1] == label:
-        return True
-    for known, header in options.items():
-        option = option_of(header)
-        sign = option[1] if option else known  # 选项3: 3
-        wanted = str(int(sign) + ord(label) - ord(known)) if sign.isdecimal() else label
-        expected = plain_header(header)[::-1].replace(sign.lower()[::-1], wanted.lower()[::-1], 1)[::-1]
-        if wanted.lower() in plain_header(column) and fuzz.ratio(plain_header(column), expected) >= _LIKE:
-            return True
-    return False
+        alone = len(keys) >= _TYPED or label > max(label_after(max(options)), _COMMON)
+        if times > max(_TOLERATED * len(keys), int(alone)):
+            return f"{times} of {len(keys)} keys name {label}, and no column holds option {label}"
+    beside = names[names.index(options[max(options)]) + 1 :][:1]  # of few keys none may name it
+    if 0 < len(keys) < _SHOWN and {*beside} & {*free} and looks_like(beside[0], rows, [*options.values()]):
+        return f"{beside[0]} may be option {label_after(max(options))}, or not"
+    return ""
 
 
 def _is_sign(text: str) -> bool:
@@ -192,25 +147,6 @@ def side_by_side(
     if not whole and length is not None:
         whole = [run[1:] for run in runs if len(run) == size + 1 and max(run, key=length) == run[0]]
     return whole[0] if len(whole) == 1 else []
-
-
-def around_key(rows: Sequence[Fields], columns: Sequence[str], answer: Sequence[str]) -> list[str]:
-    """Return the columns side by side that hold the key's text, or are named by it, once in each row.
-
-    None if a column among them never does, or a neighbour has similar texts and may be a further option.
-    """
-    answered = [(row, text) for row in rows if (text := string(first(row, answer)))]
-
-    def hit(row: Fields, name: str, text: str) -> bool:
-        return string(row.get(name)) == text or plain_header(name) == plain_header(text)
-
-    hits = [any(hit(row, name, text) for row, text in answered) for name in columns]
-    run = [name for name, is_hit in zip(columns, hits, strict=True) if is_hit]
-    at = columns.index(run[0]) if run else 0
-    beside = [*columns[max(0, at - 1) : at], *columns[at + len(run) : at + len(run) + 1]]
-    once = all(sum(hit(row, name, text) for name in run) == 1 for row, text in answered)
-    alone = not any(looks_like(name, rows, run) for name in beside)
-    return run if len(run) > 1 and run == [*columns[at : at + len(run)]] and once and alone else []
 
 
 def decorating(pictures: Sequence[str], rows: int) -> set[str]:

@@ -45,11 +45,10 @@ class _Search(TableCells):
         self._by_ending()
         self._option_columns()
         self._find_flags()
-        self._complete_options()
+        self._require_options()
         self.columns.own_labels = sources.own_labels(self.rows, self.columns.options)
         self._options_named_answers()
         self._settle_stem()
-        self._cut_at_commas()
         self._settle_answer()
         if self.rows:
             self._by_content()
@@ -142,27 +141,13 @@ class _Search(TableCells):
         elif not self.columns.key_is_an_option:
             roles.pop("wrong", None)
 
-    def _cut_at_commas(self) -> None:
-        """Cut options in one cell at commas, where the key of every row is one of the parts."""
-        names = self.columns.roles.get("options", ())
-        for mark in ",，、" if names and not self._share_of_options(names) else "":
-            cut = [(cells.string(cells.first(row, names)) or "").split(mark) for row in self.rows]
-            keys = [cells.text_of(row, self.columns.roles.get("answer", ())) or "" for row in self.rows]
-            pairs = [([part.strip() for part in parts], key) for parts, key in zip(cut, keys, strict=True)]
-            if all(parts.count(key) == 1 for parts, key in pairs) and any(len(parts) > 2 for parts in cut):
-                self.columns.separator = mark
-                return
-
-    def _complete_options(self) -> None:
-        """Take columns of options that no header names, or stop where keys name options that no column holds."""
+    def _require_options(self) -> None:
+        """Stop where keys name options that no column holds: D项目, beside A项, B项 and C项."""
         if not self.columns.options or self.columns.key_is_an_option or self.declared.options:
             return
         answer = self.columns.roles.get("answer", [])
-        more = sources.missing_options(self.rows, self.names, self._free(), self.columns.options, answer)
-        if isinstance(more, str):
-            self._stop(more, "options", [*self.columns.options.values()])  # as they are, where the key is wrong
-        elif more:
-            self.columns.options = dict(sorted({**self.columns.options, **more}.items()))
+        if told := sources.unheld_option(self.rows, self.names, self._free(), self.columns.options, answer):
+            self._stop(told, "options", [*self.columns.options.values()])  # as they are, where the key is wrong
 
     def _pictures(self) -> None:
         """Take columns that name pictures of the question: LK0944.jpg."""
@@ -362,7 +347,7 @@ class _Search(TableCells):
         used = self._letters_in(good[:1])
         # Beside headers that say what they are, a column of letters may be a reader's or a model's; so may few.
         sure = "name" not in self.columns.found_by.values() and self.filled[good[0]] >= _FEW
-        if (used and labels and used[-1] != max(labels)) or not (sure or self._concluded_by_all(good[0])):
+        if (used and labels and used[-1] != max(labels)) or not sure:
             holds = f"it holds {', '.join(used)}" if used else "it holds texts of options"
             problem = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
             self._stop(problem, "answer", good[0])
@@ -396,7 +381,7 @@ class _Search(TableCells):
         """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
         columns = [name for name in self._free() if not roles_of(name)]
         answer = self.columns.roles.get("answer", [])
-        chosen = sources.around_key(self.rows, columns, answer) or self._numbered(columns)
+        chosen = self._numbered(columns)
         if letters := self._letters_in(answer):
             stem_first = None if "stem" in self.columns.roles else self._length
             texts = [name for name in columns if self._is_text(name) and not self._looks_like_key(name)]

@@ -9,7 +9,6 @@ from build_dataset.pipeline.parse import cells
 from build_dataset.pipeline.parse.answer_cells import Given
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, options_of
-from build_dataset.pipeline.parse.fields import concluded_answer
 from build_dataset.schemas.columns import plain_header, vocabulary
 
 
@@ -66,19 +65,12 @@ class TableCells:
         return several and any(not answers.is_number(value) for value in values)
 
     def _given(self, name: str) -> list[Given]:
-        """The answers of a column, beside the options that they answer and what the explanation concludes (故选C)."""
-        names = self.columns.roles.get("explanation", ())
+        """The answers of a column, beside the options that they answer."""
         return [
-            Given(row[name], options, concluded_answer(cells.text_of(row, names)))
+            Given(row[name], options)
             for row in self.rows
             if cells.filled(row.get(name)) and (options := options_of(row, self.columns)).pairs
         ]
-
-    def _concluded_by_all(self, name: str) -> bool:
-        """Return whether explanations that conclude an answer (故选C) agree with a column of letters."""
-        read = ((cell.concluded, answers.read_answer(cell.value, cell.options)) for cell in self._given(name))
-        pairs = [(letters, "".join(answer)) for letters, answer in read if letters and answer]
-        return len(pairs) >= answers.CONCLUSIONS and all(letters == answer for letters, answer in pairs)
 
     def _letters_in(self, names: Sequence[str]) -> list[str]:
         """The letters that a column gives as answers, in order."""

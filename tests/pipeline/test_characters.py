@@ -5,8 +5,10 @@ from __future__ import annotations
 import string
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE, valid_unicode
+from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE, Folding, valid_unicode
 from build_dataset.pipeline.text import tidy
 
 
@@ -109,3 +111,9 @@ def test_markup_of_web_pages_is_shown_as_the_page_shows_it(text, found) -> None:
 )
 def test_a_list_of_three_short_words_keeps_its_spaces(text, found) -> None:
     assert tidy(text) == found
+
+
+@given(st.text(st.sampled_from("*＊`｀’–AaＡ，、x ")))
+def test_a_folding_gives_what_a_table_for_translate_gives(text: str) -> None:
+    table = {ord("＊"): "*", ord("*"): 0x20, ord("｀"): "`", ord("`"): " ", ord("’"): "'", ord("–"): None, 0xFF21: "A"}
+    assert Folding(table)(text) == text.translate(table)

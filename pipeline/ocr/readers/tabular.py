@@ -17,7 +17,6 @@ from build_dataset.pipeline.ocr.readers.header import HEADER_WITHIN, TWICE, row_
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import option_of, plain_header, roles_of, unguarded, vocabulary
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
-from build_dataset.schemas.identity import sha256
 
 _P = Patterns(__name__)
 MAX_DEPTH = 9  # Objects within objects until a list of questions is found
@@ -212,45 +211,6 @@ def _columns(value: dict[str, Any]) -> list[dict[str, Any]]:
         return []
     lists = [list(part.values()) if isinstance(part, dict) else part for part in parts.values()]
     return [dict(zip(parts, row, strict=True)) for row in zip(*lists, strict=True)]
-
-
-def questions_in(row: TableRow) -> list[TableRow]:
-    """The questions of a row that numbers them: a case with stem1, options1, answer1, stem2, …; or the row.
-
-    Each has what they share. Where that is the options, they are of B type.
-    """
-    if '1"' not in row.fields:
-        return [row]
-    fields: dict[str, Any] = json.loads(row.fields)
-    named = {name: (found[1], int(found[2])) for name in fields if (found := _P.part.fullmatch(name.strip()))}
-    numbers: dict[str, set[int]] = {role: set() for role in ("stem", "answer", "options")}
-    for name, (base, number) in named.items():
-        for role in numbers.keys() & roles_of(base):
-            if role != "stem" or fields[name] not in (None, ""):
-                numbers[role].add(number)
-    parts = numbers["stem"]
-    whole = any("stem" in roles_of(name) and fields[name] not in (None, "") for name in fields)
-    if whole or 1 not in parts or not parts <= numbers["answer"]:
-        return [row]
-    last = max(numbers["answer"])
-    own = {name: found for name, found in named.items() if found[1] <= last and roles_of(found[0])}
-    if not numbers["options"] <= numbers["answer"]:  # option1 … option5 of stem1 and stem2: one option each
-        own = {name: found for name, found in own.items() if "options" not in roles_of(found[0])}
-    common = {name: value for name, value in fields.items() if name not in own}
-    ids = next((name for name in common if "id" in roles_of(name)), "id")
-    if len(parts) > 1:
-        common["groupid"] = str(common.get(ids) or sha256(row.fields)[:12])
-    shared = any(plain_header(name) in ("options", "option", "选项") for name in common)
-    if shared and not numbers["options"] & parts:
-        common = {name: value for name, value in common.items() if "type" not in roles_of(name)}
-        common["type"] = "B1"
-    made = []
-    for number in sorted(parts):
-        # What all share, what is its own under names without the number, an id of its own.
-        asked = {base: fields[name] for name, (base, at) in own.items() if at == number}
-        known = {ids: f"{common[ids]}-{number}"} if common.get(ids) not in (None, "") else {}
-        made.append(row_of({**common, **asked, **known}, row.sheet))
-    return made
 
 
 class JsonlReader:

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.ocr.interfaces import TableRow
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import find_reader, tabular
 from build_dataset.pipeline.ocr.readers.encoding import decode, looks_like_text, plausibility
@@ -514,84 +513,6 @@ def test_chinese_text_is_mostly_common_characters(flips):
             return error.reason
 
     assert flips(lambda common: text(common) == "wrong_encoding", range(21)) == [12]
-
-
-STEMS = ["题目1", "答案1", "题目2", "答案2"]
-
-
-@pytest.mark.parametrize(
-    ("fields", "questions"),
-    [
-        ({"题目2": "甲", "答案2": "A"}, None),
-        ({"题目2": "甲", "答案2": "A", "x1": "1"}, None),
-        ({"题目1": "甲", "题目": "乙", "答案1": "A"}, None),
-        ({"题目1": "甲", "题目2": "乙", "答案1": "A"}, None),
-        ({"题目1": "甲", "备注": "乙"}, None),
-        ({"题目1": "甲", "题目": "", "答案1": "A"}, [{"题目": "甲", "答案": "A"}]),
-        ({"题目1": "甲", "题目": None, "答案1": "A"}, [{"题目": "甲", "答案": "A"}]),
-        ({" 题目1 ": "甲", "答案01": "A"}, [{"题目": "甲", "答案": "A"}]),
-        ({"题目1": "甲", "题目2": "", "答案1": "A"}, [{"题目2": "", "题目": "甲", "答案": "A"}]),
-        ({"题目1": "甲", "题目2": None, "答案1": "A", "答案2": "B"}, [{"题目": "甲", "答案": "A"}]),
-        ({"题目1": "甲", "答案1": "A", "答案2": "B", "解析2": "y"}, [{"题目": "甲", "答案": "A"}]),
-        (
-            {"题目1": "甲", "选项1": "a", "答案1": "A", "解析1": "w", "解析2": "x", "页1": "z"},
-            [{"解析2": "x", "页1": "z", "题目": "甲", "选项": "a", "答案": "A", "解析": "w"}],
-        ),
-        (
-            {"id": "7", "题目1": "甲", "选项1": "a", "答案1": "A"},
-            [{"id": "7-1", "题目": "甲", "选项": "a", "答案": "A"}],
-        ),
-        (
-            {"id": "7", "题目1": "甲", "选项1": "a", "答案1": "A", "题目2": "乙", "选项2": "b", "答案2": "B"},
-            [
-                {"id": "7-1", "groupid": "7", "题目": "甲", "选项": "a", "答案": "A"},
-                {"id": "7-2", "groupid": "7", "题目": "乙", "选项": "b", "答案": "B"},
-            ],
-        ),
-        (
-            {"编号": "x", "qid": 8, "题型": "A1", "选项": "ab", **dict(zip(STEMS, "甲A乙B", strict=True))},
-            [
-                {"编号": "x", "qid": f"8-{at}", "选项": "ab", "groupid": "8", "type": "B1", "题目": stem, "答案": key}
-                for at, stem, key in ((1, "甲", "A"), (2, "乙", "B"))
-            ],
-        ),
-        # Options of their own win.
-        (
-            {"题型": "A1", "选项": "a b", "题目1": "甲", "答案1": "A", "选项1": "z"},
-            [{"题型": "A1", "选项": "z", "题目": "甲", "答案": "A"}],
-        ),
-        # More options than keys: each is one option of all questions.
-        (
-            {"id": "7", **dict(zip(STEMS, "甲A乙B", strict=True)), "选项1": "a", "选项2": "b", "选项3": "c"},
-            [
-                {"id": f"7-{at}", "选项1": "a", "选项2": "b", "选项3": "c", "groupid": "7", "题目": stem, "答案": key}
-                for at, stem, key in ((1, "甲", "A"), (2, "乙", "B"))
-            ],
-        ),
-    ],
-)  # fmt: skip
-def test_a_row_that_numbers_its_questions_is_as_many_rows(
-    fields: dict[str, object], questions: list[dict[str, object]] | None
-) -> None:
-    row = TableRow(json.dumps(fields, ensure_ascii=False), "s")
-    found = tabular.questions_in(row)
-    if questions is None:
-        assert found == [row]
-    else:
-        assert [json.loads(one.fields) for one in found] == questions
-        assert {one.sheet for one in found} == {"s"}
-
-
-def test_questions_of_a_row_without_an_id_are_a_group_by_its_text() -> None:
-    def groups(*ids: str) -> list[tuple[object, ...]]:
-        fields = {**dict.fromkeys(ids, ""), "题目1": "甲", "答案1": "A", "题目2": "乙", "答案2": "B"}
-        found = [json.loads(one.fields) for one in tabular.questions_in(TableRow(json.dumps(fields)))]
-        return [(one.get("id"), one["groupid"], one["题目"]) for one in found]
-
-    (first, group, _), second = groups()
-    assert (first, len(group), second) == (None, 12, (None, group, "乙"))
-    assert [one[0] for one in groups("id")] == ["", ""]
-    assert groups("id")[0][1] != group
 
 
 @pytest.mark.parametrize(

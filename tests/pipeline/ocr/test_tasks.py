@@ -93,14 +93,6 @@ def test_a_table_has_a_row_and_as_many_as_are_allowed(look: Look) -> None:
     assert look(Rows()) == "no_rows: there is no row of data in the file"
 
 
-def test_questions_of_one_row_count_each(look: Look) -> None:
-    two = {"题目1": "甲", "答案1": "A", "题目2": "乙", "答案2": "B"}
-    found = look(Rows(two))
-    assert isinstance(found, FileFacts)
-    assert len(found.rows or ()) == 2
-    assert look(Rows(two, two)) == "too_large: more rows than max_rows = 3"
-
-
 @pytest.mark.parametrize(("reason", "attempts"), [("broken", 2), ("truncated", 2), ("encrypted", 1), ("no_pages", 1)])
 def test_what_looks_damaged_is_looked_at_twice(look: Look, reason: str, attempts: int) -> None:
     reader = Paged(UnreadableDocument(reason, "x"), 2)

@@ -26,8 +26,8 @@ LETTERS, TEXTS, UNKNOWN = AnswerEncoding.LETTERS, AnswerEncoding.TEXTS, AnswerEn
 ZERO, ONE = AnswerEncoding.FROM_0, AnswerEncoding.FROM_1
 
 
-def given(*values, concluded=None):
-    return [Given(value, PLAIN, concluded) for value in values]
+def given(*values):
+    return [Given(value, PLAIN) for value in values]
 
 
 def encoding(answers, printed):
@@ -357,10 +357,6 @@ def test_several_accepted_answers(value, expected):
         (given(0, 4), True, "0 may be A counted from 0 (both 0 and the number of options occur, 1 and 1 times)"),
         (given(1, 4, 8, 2), False, "8 may be anything (of several numbers no option stands in that place)"),
         (given(1, 4, 8, 2), True, "8 may be anything (of several numbers no option stands in that place)"),
-        (given(1, 1, 1, concluded="A"), False, ONE),
-        (given(1, 1, 1, concluded="A"), True, ONE),
-        (given(1, 1, 1, concluded="B"), False, ZERO),
-        (given(1, 1, 1, concluded="B"), True, ZERO),
         (given(1, "A"), False, LETTERS),
         (given(1, "A"), True, LETTERS),
         (given(1, 4, "A"), False, ONE),
@@ -375,12 +371,10 @@ def test_the_share_of_answers_that_can_be_read():
     assert readable_share(given("A", "甲", "送分", "戊"), UNKNOWN) == 0.75
 
 
-def told(values, texts="甲乙丙丁", printed=False, concluded=None):
+def told(values, texts="甲乙丙丁", printed=False):
     """The encoding of answers to questions with such options."""
     options = Options(list(zip("ABCD", texts, strict=True)))
-    said = concluded or [None] * len(values)
-    pairs = zip(values, said, strict=True)
-    return encoding([Given(value, options, letters) for value, letters in pairs], printed)
+    return encoding([Given(value, options) for value in values], printed)
 
 
 def one_of(value, reading, why):
@@ -441,22 +435,6 @@ def test_one_of_a_hundred_numbers_may_be_a_typing_error(zeros, lasts, expected):
 )
 def test_numbers_that_are_no_places_of_options(values, expected):
     assert told(values) == expected
-
-
-@pytest.mark.parametrize(
-    ("concluded", "expected"),
-    [
-        ("BB", one_of("1", BASES.format("B", "A"), NEITHER)),
-        ("BBB", ZERO),
-        ("AAA", ONE),
-        ("BBBA", one_of("1", BASES.format("B", "A"), NEITHER)),
-        ("B" * 19 + "A", one_of("1", BASES.format("B", "A"), NEITHER)),
-        ("B" * 20 + "A", ZERO),
-        ("CCC", one_of("1", BASES.format("B", "A"), NEITHER)),
-    ],
-)
-def test_three_conclusions_and_twenty_times_as_many_as_of_the_other_base_settle_it(concluded, expected):
-    assert told([1] * len(concluded), concluded=concluded) == expected
 
 
 @pytest.mark.parametrize(

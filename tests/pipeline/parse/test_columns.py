@@ -9,76 +9,18 @@ import pytest
 from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.columns import (
     Columns,
-    around_key,
     flags_beside,
     looks_like,
-    missing_options,
     options_of,
     own_labels,
     side_by_side,
+    unheld_option,
 )
 from build_dataset.schemas.columns import vocabulary
 
 TWO = {"A": "甲", "B": "乙"}
 TWO_PAIRS = [("A", "甲"), ("B", "乙")]
 NAMED_TWO = Options(TWO_PAIRS, named={"甲": "A", "乙": "B"})
-NAMES = ["题", "A", "B", "C", "D", "备注", "答案"]
-
-
-def missing(first, times, others, options="ABCD", remark="戊药"):
-    """The columns, or the objection, for a bank with a column of remarks behind its options."""
-    rows = [
-        {
-            "题": f"第{at}题",
-            "A": f"甲药{at}",
-            "B": f"乙药{at}",
-            "C": f"丙药{at}",
-            "D": f"丁药{at}",
-            "备注": remark * (at % 9 + 1),
-        }
-        | {"答案": key}
-        for at, key in enumerate(first * times + others)
-    ]
-    labels = {label: label for label in options}
-    free = [name for name in NAMES if name not in {*labels, "题", "答案"}]
-    return missing_options(rows, NAMES, free, labels, ["答案"])
-
-
-@pytest.mark.parametrize(
-    ("first", "times", "others", "options", "expected"),
-    [
-        ("ABCD", 4, "AB", "ABCD", "备注 may be option E, or not"),
-        ("ABCD", 4, "ABC", "ABCD", {}),
-        ("ABCD", 5, "", "ABCD", {}),
-        ("ABCD", 5, "E", "ABCD", {"E": "备注"}),
-        ("ABCD", 5, "", "ABC", {"D": "D"}),
-        ("A", 49, "F", "ABCD", {}),
-        ("A", 98, "FF", "ABCD", {}),
-        ("A", 99, "FF", "ABCD", {}),
-        ("A", 147, "FFF", "ABCD", {}),
-        ("A", 146, "FFF", "ABCD", "3 of 149 keys name F, and no column holds option F"),
-        ("ABCD", 5, "", "BCD", {"A": "A"}),
-        ("A", 0, "", "ABCD", {}),
-    ],
-)
-def test_columns_of_options_that_keys_name(first, times, others, options, expected):
-    assert missing(first, times, others, options) == expected
-
-
-@pytest.mark.parametrize(
-    ("column", "options", "expected"),
-    [
-        ("D项目", ("A项", "B项", "C项"), {"D": "D项目"}),
-        ("备注", ("A项", "B项", "C项"), {}),
-        ("Opción D", ("Opción A", "Opción B", "Opción C"), {"D": "Opción D"}),
-        ("选项4", ("选项1", "选项2", "选项3"), {"D": "选项4"}),
-        ("difficulty", ("A项", "B项", "C项"), {}),
-    ],
-)
-def test_a_header_that_is_nearly_the_next_one(column, options, expected):
-    table = [dict(zip((*options, column), "甲乙丙丁", strict=True)) | {"答案": "A"} for _ in range(30)]
-    labels = dict(zip("ABC", options, strict=True))
-    assert missing_options(table, [*options, column, "答案"], [column], labels, ["答案"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -127,32 +69,6 @@ def test_columns_side_by_side(columns, size, stem, expected):
 
 
 @pytest.mark.parametrize(
-    ("table", "expected"),
-    [
-        (
-            [
-                {"a": "一项", "b": "二项", "c": "三项", "d": "", "k": "一项"},
-                {"a": "四项", "b": "五项", "c": "六项", "d": "", "k": "五项"},
-            ],
-            [],
-        ),
-        (
-            [
-                {"a": "一项", "b": "二项", "c": "三项", "d": "七项", "k": "一项"},
-                {"a": "四项", "b": "五项", "c": "六项", "d": "八项", "k": "五项"},
-            ],
-            [],
-        ),
-        ([{"a": "一项", "b": "二项", "k": "一项"}], []),
-        ([{"a": "一项", "b": "二项", "k": "a"}, {"a": "一项", "b": "二项", "k": "b"}], ["a", "b"]),
-        ([{"a": "一项", "b": "一项", "k": "一项"}], []),
-    ],
-)
-def test_the_columns_that_the_key_repeats(table, expected):
-    assert around_key(table, ["a", "b", "c", "d"], ["k"]) == expected
-
-
-@pytest.mark.parametrize(
     ("names", "values", "expected"),
     [
         (["is_correct_A", "is_correct_B"], ["1", "0"], {"A": "is_correct_A", "B": "is_correct_B"}),
@@ -198,8 +114,6 @@ WHOLE = {"options": ["选"]}
 @pytest.mark.parametrize(
     ("fields", "columns", "expected"),
     [
-        ({"选": "甲,乙"}, Columns(roles=WHOLE, separator=","), Options(TWO_PAIRS, cut_at_marks=True)),
-        ({"选": ["甲", "乙"]}, Columns(roles=WHOLE, separator=","), Options(TWO_PAIRS)),
         ({"选": "A.甲 B.乙"}, Columns(roles=WHOLE), Options(TWO_PAIRS, inside=[])),
         ({"选": None, "甲": "甲", "乙": "乙"}, Columns(roles=WHOLE, options=TWO), NAMED_TWO),
         ({"选": "", "甲": "甲", "乙": "乙"}, Columns(roles=WHOLE, options=TWO), NAMED_TWO),
@@ -238,72 +152,6 @@ def test_the_options_of_a_row(fields, columns, expected):
     assert options_of(fields, columns) == expected
 
 
-def bank(keys, names="题 A B C D 备注 答案", options="ABCD", **cells):
-    """The further columns of options, or the objection, for a bank of such keys, with cells of its own."""
-    columns = names.split()
-    rows = [{name: f"{name}文{at}" for name in columns} | {"答案": key} for at, key in enumerate(keys)]
-    for name, cell in cells.items():
-        for at, row in enumerate(rows):
-            row[name] = cell(at, row) if callable(cell) else cell
-    labels = {label: label for label in options}
-    free = [name for name in columns if name not in {*labels, "题", "答案"}]
-    return missing_options(rows, columns, free, labels, ["答案"])
-
-
-MAY_BE = "备注 may be option E, or not"
-FIVE = "题 A B C D E 答案"
-BARE = "题 A B C D 答案"
-
-
-@pytest.mark.parametrize(
-    ("keys", "more", "expected"),
-    [
-        ("ABCD" * 5, {}, {}),
-        ("ABCD" * 4 + "ABC", {}, MAY_BE),
-        ("A", {}, MAY_BE),
-        ([None, None], {}, {}),
-        ("AC" * 10, {"options": "ACD"}, {"B": "B"}),
-        ("ABCD" * 5, {"names": "题 A B C D 甲 备注 答案"}, {}),
-        ("A" * 49 + "E", {"names": BARE}, {}),
-        ("A" * 48 + "EE", {"names": BARE}, "2 of 50 keys name E, and no column holds option E"),
-        ("A" * 48 + "F", {"names": BARE}, {}),
-        ("A" * 20 + "E", {"names": BARE}, {}),
-        ("A" * 8 + "E", {"names": BARE}, "1 of 9 keys name E, and no column holds option E"),
-        ("A" * 4 + "F", {"names": FIVE, "options": "ABCDE"}, {}),
-        ("AAAFF", {"names": FIVE, "options": "ABCDE"}, "2 of 5 keys name F, and no column holds option F"),
-        ("A" * 4 + "F", {"names": "题 A B C D E 备注 答案", "options": "ABCDE"}, {"F": "备注"}),
-        ("A" * 20 + "E", {}, {"E": "备注"}),
-        ("ABCD" * 5, {"names": "题 答案 A B C D"}, {}),
-        ("B" * 20, {"names": "A B C 答案", "options": "BC"}, {"A": "A"}),
-        ("ABCD" * 5, {"备注": lambda at, row: row["答案"]}, {}),
-        (["甲药", "乙药"] * 10, {"备注": lambda at, row: row["答案"] if at else "丙"}, {"E": "备注"}),
-        (["甲药", "乙药"] * 10, {"备注": "丙药"}, {}),
-        (["甲药", "乙药"] * 25, {"备注": lambda at, row: row["答案"] if at == 7 else "丙"}, {}),
-        (["甲药", "乙药"] * 25, {"备注": lambda at, row: row["答案"] if at in (7, 8) else "丙"}, {"E": "备注"}),
-        (["甲药", "乙药"] * 10, {"备注": None, "答案": None}, {}),
-    ],
-)  # fmt: skip
-def test_a_further_option_is_one_that_keys_name_or_repeat(keys, more, expected):
-    assert bank(keys, **more) == expected
-
-
-@pytest.mark.parametrize(
-    ("header", "label", "column", "expected"),
-    [
-        ("C项", "C", "选D", {"D": "选D"}),
-        ("C项", "C", "选E", {}),
-        ("CC", "C", "CD", {"D": "CD"}),
-        ("选9", "I", "选10甲乙丙丁", {"J": "选10甲乙丙丁"}),
-        ("选9", "I", "选10甲乙丙丁戊", {}),
-        ("选10", "J", "选11甲乙丙丁", {"K": "选11甲乙丙丁"}),
-        ("选10", "J", "选12甲乙丙丁", {}),
-    ],
-)
-def test_a_header_like_the_next_one_in_three_fifths(header, label, column, expected):
-    rows = [{header: "甲", column: "乙", "答案": label}] * 30
-    assert missing_options(rows, [header, column, "答案"], [column], {label: header}, ["答案"]) == expected
-
-
 @pytest.mark.parametrize(
     ("cell", "option", "alike"),
     [(2, 6, False), (3, 6, True), (3, 8, True), (2, 7, False), (17, 6, True), (18, 6, False), (7, 2, False)],
@@ -317,45 +165,36 @@ def test_of_columns_side_by_side_as_many_as_asked_for_the_longest_is_no_stem():
     assert side_by_side(["a", "b"], ["a", "b", "c"], 2, len) == ["a", "b"]
 
 
-def repeating(places, *, before="长" * 40, after="长" * 40):
-    """A table whose keys are the texts of some of its columns by turns."""
-    columns = ["p", "q", "r", "s", "t", "u"]
-    texts = {"p": before, "q": before, "r": "{}项一", "s": "{}项二", "t": after, "u": after}
-    rows = [{name: text.format(at) for name, text in texts.items()} for at in range(4)]
-    return [row | {"k": row[places[at % len(places)]]} for at, row in enumerate(rows)], columns
-
-
-@pytest.mark.parametrize(
-    ("places", "texts", "expected"),
-    [
-        ("rs", {}, ["r", "s"]),
-        ("rr", {}, []),
-        ("rs", {"p": "{}项三"}, ["r", "s"]),
-        ("rs", {"q": "{}项三"}, []),
-        ("rs", {"t": "{}项三"}, []),
-        ("rs", {"u": "{}项三"}, ["r", "s"]),
-        ("rt", {"t": "{}项三"}, []),
-    ],
-)
-def test_the_columns_that_the_key_repeats_stand_apart_from_columns_like_them(places, texts, expected):
-    rows, columns = repeating(places)
-    for at, row in enumerate(rows):
-        row |= {name: text.format(at) for name, text in texts.items()}
-        row["k"] = row[places[at % 2]]
-    assert around_key(rows, columns, ["k"]) == expected
-
-
-def test_the_columns_that_the_key_repeats_may_come_first_or_second():
-    rows = [{"a": f"{at}项一", "b": f"{at}项二", "c": "长" * 40, "d": "长" * 40} for at in range(4)]
-    rows = [row | {"k": row["ab"[at % 2]]} for at, row in enumerate(rows)]
-    assert around_key(rows, ["a", "b", "c", "d"], ["k"]) == ["a", "b"]
-    assert around_key(rows, ["c", "a", "b", "d"], ["k"]) == ["a", "b"]
-    assert around_key([row | {"c": f"{at}项三"} for at, row in enumerate(rows)], ["c", "a", "b"], ["k"]) == []
-
-
 def test_flags_may_say_every_word_for_right_and_wrong():
     words = [*vocabulary()["words"]["right"], *vocabulary()["words"]["wrong"], ""]
     rows = [{"is_correct_A": word, "is_correct_B": words[0]} for word in words]
     found = {"A": "is_correct_A", "B": "is_correct_B"}
     assert flags_beside(rows, [*found.values()], {"A": "a", "B": "b"}) == found
     assert flags_beside([*rows, {"is_correct_A": "或"}], [*found.values()], {"A": "a", "B": "b"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("keys", "options", "more", "told"),
+    [
+        ("ABCD" * 5, "ABCD", {}, ""),
+        ("A" * 49 + "E", "ABCD", {}, ""),
+        ("A" * 48 + "EE", "ABCD", {}, "2 of 50 keys name E, and no column holds option E"),
+        ("A" * 20 + "E", "ABCD", {}, ""),
+        ("A" * 8 + "E", "ABCD", {}, "1 of 9 keys name E, and no column holds option E"),
+        ("A" * 8 + "F", "ABCD", {}, ""),
+        ("AAAFF", "ABCDE", {}, "2 of 5 keys name F, and no column holds option F"),
+        ("AC" * 10, "ACD", {}, ""),
+        ("ABCD" * 5, "ABC", {}, "5 of 20 keys name D, and no column holds option D"),
+        (["甲药", None] * 10, "ABCD", {}, ""),
+        ("ABC", "ABC", {"D项目": "丁药"}, "D项目 may be option D, or not"),
+        ("ABC", "ABC", {"备注": "见教材第三章的说明和附图"}, ""),
+        ("ABC" * 7, "ABC", {"D项目": "丁药"}, ""),
+    ],
+)
+def test_keys_that_name_an_option_without_a_column_are_more_than_typing_errors(keys, options, more, told):
+    rows = [{label: f"{label}药{at}" for label in options} | more | {"答案": key} for at, key in enumerate(keys)]
+    names = [*options, *more, "答案"]
+    rows = [
+        {name: f"{text}{at}" if name in more else text for name, text in row.items()} for at, row in enumerate(rows)
+    ]
+    assert unheld_option(rows, names, [*more], {label: label for label in options}, ["答案"]) == told

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.ocr.interfaces import TableRow
-from build_dataset.pipeline.ocr.readers.tabular import questions_in
 from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.row_texts import (
     labelled_once,
@@ -119,36 +116,6 @@ def test_options_as_pairs_or_objects_of_one_text(options):
     assert read(parse([row])) == [(STEMS[0], ["甲", "乙", "丙"], ["B"], [])]
 
 
-def test_a_case_with_numbered_questions_is_a_question_each():
-    row = {"id": "7", "type": "A3", "case": "男，45岁，胸痛3小时。"}
-    for number in (1, 2):
-        row |= {f"stem{number}": f"问{number}", f"options{number}": {"A": "甲", "B": "乙"}, f"answer{number}": "B"}
-    found = [json.loads(part.fields) for part in questions_in(TableRow(json.dumps(row)))]
-    assert [(one["id"], one["stem"], one["answer"], one["case"]) for one in found] == [
-        ("7-1", "问1", "B", "男，45岁，胸痛3小时。"),
-        ("7-2", "问2", "B", "男，45岁，胸痛3小时。"),
-    ]
-    questions = [one[0] for _, one in parse(found).rows]
-    assert {question.question_type for question in questions} == {"A3/A4"}
-    assert len({question.group_id for question in questions}) == 1
-
-
-def test_stems_that_share_their_options_are_of_b_type():
-    row = {"options": {"A": "甲", "B": "乙"}, "stem1": "问一", "answer1": "A", "stem2": "问二", "answer2": "B"}
-    parts = questions_in(TableRow(json.dumps(row)))
-    questions = [one[0] for _, one in parse([json.loads(part.fields) for part in parts]).rows]
-    assert [(one.stem, one.answer, one.question_type) for one in questions] == [
-        ("问一", ["A"], "B1"),
-        ("问二", ["B"], "B1"),
-    ]
-
-
-@pytest.mark.parametrize("row", [{"question": "问", "answer1": "甲", "answer2": "乙"}, {"stem1": "问", "A": "1"}])
-def test_other_rows_with_numbers_stay_whole(row):
-    whole = TableRow(json.dumps(row))
-    assert questions_in(whole) == [whole]
-
-
 ANY = st.recursive(
     st.none()
     | st.booleans()
@@ -182,9 +149,7 @@ NAMES = (
 @settings(deadline=None, max_examples=400)
 @given(st.lists(st.dictionaries(st.sampled_from(NAMES), ANY, min_size=1), min_size=1, max_size=4))
 def test_whatever_stands_in_a_cell_nothing_raises(rows):
-    parts = [part for row in rows for part in questions_in(TableRow(json.dumps(row)))]
-    source = parse([json.loads(part.fields) for part in parts])
-    assert len(source.rows) == len(parts)
+    assert len(parse(rows).rows) == len(rows)
 
 
 HEADERS = ["{}项", "{}", "选项{}", "Option {}", "选项 {}（必填）", "option_{}"]

@@ -21,8 +21,8 @@ PAIRS = [("A", "甲苯"), ("B", "乙醚"), ("C", "丙酮"), ("D", "丁醇")]
 CELLS = Options(tuple(PAIRS))
 
 
-def given(*values: object, concluded: str | None = None) -> list[Given]:
-    return [Given(value, CELLS, concluded) for value in values]
+def given(*values: object) -> list[Given]:
+    return [Given(value, CELLS) for value in values]
 
 
 def paper(answers: str, options: str = FOUR) -> str:
@@ -110,14 +110,6 @@ def test_one_in_a_hundred_numbers_that_cannot_be_is_a_typing_error(times, base):
 def test_a_number_that_is_never_a_key_in_twenty_answers_is_no_place_of_an_option():
     assert encoding_of(given(*[1, 2, 4] * 6), printed=False) is AnswerEncoding.FROM_1
     assert "3 is never a key, and 4 is" in str(encoding_of(given(*[1, 2, 4] * 7), printed=False))
-
-
-@pytest.mark.parametrize(("concluding", "known"), [(3, True), (2, False)])
-def test_three_explanations_that_conclude_a_letter_settle_the_base(concluding, known):
-    answers = [*given(*[1] * concluding, concluded="B"), *given(*[2] * (6 - concluding))]
-    found = encoding_of(answers, printed=False)
-    assert (found is AnswerEncoding.FROM_0) is known
-    assert known or "neither 0 nor the number of options occurs" in str(found)
 
 
 def test_all_options_may_be_right_and_no_number_beyond_them():
