@@ -65,8 +65,6 @@ def contradiction(explanation: str | None, stem: str, options: Mapping[str, str]
     """Tell how an explanation speaks against an answer; None where it does not, or not surely."""
     if not answer or not explanation:
         return None
-    if len(answer) == 1 and not may_name(explanation, options, answer[0]):
-        return None
     if len(answer) == 1 and not may_name(_unlisted(explanation, several=False), options, answer[0]):
         return None
     stated = read_explanation(explanation, stem, options, several=len(answer) > 1)
