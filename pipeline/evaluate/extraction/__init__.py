@@ -108,7 +108,8 @@ def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Ext
         if len(letters) > 1 and multiple is False and _P.either.search(output.text, answer.start, answer.end):
             return Extraction()  # A or B?
         extraction = Extraction(letters, name, (answer.start, answer.end))
-        if len(letters) == 1 or _may_be_several(task, extraction):
+        marked = SURENESS[name] is Sureness.EXPLICIT and _P.own_mark.search(output.codes)  # 【答案】: AD, a wrong list
+        if len(letters) == 1 or marked or _may_be_several(task, extraction):
             return extraction
         several = several or extraction
     # 剩下的D和E: where one is asked for, a list is no answer unless it is stated as one
