@@ -69,9 +69,6 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     closed = _P.statement_ends.match(task.output.text, answer.end) or _P.called.match(task.output.codes)
     best = _P.called_best.match(task.output.codes)  # "B是最佳选择"
     later = [claim for claim in task.claims("stated", "called") if claim.start >= answer.end]
-    before = task.output.text[: task.output.mentions[0].start].strip()
-    if before.endswith("选项:") and later and later[-1].labels != answer.labels:
-        return None  # 分析选项：A. … 故选C
     alone = _P.alone_first.match(task.output.text, answer.end) and not later
     return answer if best or (closed and (alone or len(task.output.items) <= 2)) else None
 
@@ -150,8 +147,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
 
 def concluded(task: ReadingTask) -> FoundAnswer | None:
     """因此A正确, 说法错误的是D, 最佳选项为B."""
-    broken = len(task.output.items) > 1 and breaks_off(task.output.text)
-    through = len(task.output.items) > 2 or broken  # then 因此A正确 may be about option A alone
+    through = len(task.output.items) > 2  # then 因此A正确 may be about option A alone
     right = {claim.labels for claim in task.claims("judged")} if not task.multiple else {()}
     verdicts = right if len(right) > 1 else {()}  # 因此A正确 … 因此B正确: verdicts, no conclusion
     conclusion, counter = (
