@@ -311,7 +311,8 @@ def _join(text: str, members: list[Mention], mention: Mention, multiple: bool | 
         return _P.tight
     alike = mention.text or last.full == mention.full  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
     rejected = _P.rejected.search(text, max(0, members[0].start - 6), members[0].start)
-    if "]." in gap or ("." in gap and rejected):
+    item = "\n\n" in gap and text[mention.end : mention.end + 2] in (". ", ": ")  # B⏎⏎A. …: an answer above items
+    if item or "]." in gap or ("." in gap and rejected):
         return None
     if alike and _P.loose.fullmatch(gap) and _goes_on(text, mention, newline="\n" in gap, multiple=multiple):
         return None if mention.text and "," not in gap else _P.loose

@@ -24,7 +24,7 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 READABLE = (Outcome.ANSWERED, Outcome.TRUNCATED)  # free text that judges and experts score
-_SURE = frozenset({"marked", "opening", "stated", "everything"})  # rules whose finding holds in a text that was cut off
+_SURE = frozenset({"opening", "stated", "everything"})  # rules whose finding holds in a text that was cut off
 _OPENING = 20
 """Characters within which a refusal of free text stands; further on, an apology may be a doctor's to a patient."""
 CHOSEN = "chosen"  # the rule of answers that a backend chose as letters, so that nothing had to be read

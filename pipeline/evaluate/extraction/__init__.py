@@ -30,7 +30,7 @@ _BEGINNING, _ENDING = 16_000, 48_000
 """Characters that are read of a longer text, thinking left out: nobody answers in the middle of a megabyte."""
 _HABIT, _FEWEST = 0.75, 20  # the share of outputs, and the fewest outputs, that make a habit
 _SURENESS = {
-    Sureness.EXPLICIT: "marked opening stated everything last_line",
+    Sureness.EXPLICIT: "opening stated everything last_line",
     Sureness.CONCLUDED: "head concluded ranked",
     Sureness.INFERRED: "quoted verdicts odd_one_out",
     Sureness.WEAK: "predicated worded suggested only_named first_listed",
@@ -108,8 +108,8 @@ def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Ext
         if len(letters) > 1 and multiple is False and _P.either.search(output.text, answer.start, answer.end):
             return Extraction()  # A or B?
         extraction = Extraction(letters, name, (answer.start, answer.end))
-        # 【答案】: AD where one is asked for: a wrong list
-        if len(letters) == 1 or name == "marked" or _may_be_several(task, extraction):
+        marked = SURENESS[name] is Sureness.EXPLICIT and _P.own_mark.search(output.codes)  # 【答案】: AD, a wrong list
+        if len(letters) == 1 or marked or _may_be_several(task, extraction):
             return extraction
         several = several or extraction
     # 剩下的D和E: where one is asked for, a list is no answer unless it is stated as one

@@ -8,7 +8,6 @@ from itertools import pairwise
 from build_dataset.pipeline.claims import Claim, Stance
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.lexicon import NAMES, Token
-from build_dataset.pipeline.claims.mentions import Mention
 from build_dataset.pipeline.evaluate.extraction.listed import first_listed
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule, in_words, stems
 from build_dataset.pipeline.patterns import Patterns
@@ -25,7 +24,7 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     """The answer at the very beginning, unless it is called wrong or belongs to a sentence of another kind."""
     match = _P.opens.match(task.output.codes)
     mention = task.output.mention_at(match) if match else None
-    if match is None or mention is None or mention.text or mention.weak or _breaks_off_listing(task, mention):
+    if match is None or mention is None or mention.text or mention.weak:
         return None
     denied = _P.opens_right if task.output.wrong else _P.opens_wrong  # "A错误，…" opens an analysis
     if not mention.full and denied.match(task.output.codes, match.end()):
@@ -46,33 +45,9 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     return FoundAnswer(labels, task.output.words[0][1], mention.end)
 
 
-def _breaks_off_listing(task: ReadingTask, opening: Mention) -> bool:
-    """Return whether a text that opens so goes through the options from the first and breaks off, as in A. … B."""
-    labels = [item.label for item in task.output.items]
-    listed = len(labels) > 1 and labels == sorted(task.output.options)[: len(labels)]
-    if task.answer_first or len(opening.labels) > 1 or not listed:
-        return False
-    below = task.output.text[task.output.items[0].start + 1 :].lstrip(" ")[
-        :1
-    ]  # a letter alone in its line is an answer
-    return below in ".:、" and not _P.ended.search(task.output.text)
-
-
 def breaks_off(text: str) -> re.Match[str] | None:
     """Match the last sentence of a text that has no end, or says that there is no telling."""
     return _P.unfinished.search(text, max(0, len(text) - 500))
-
-
-def marked(task: ReadingTask) -> FoundAnswer | None:
-    """An answer mark and letters in a sentence of their own, the last words about the answer: 【答案】: A、D."""
-    marked_mentions = [task.output.mention_at(match) for match in _P.own_mark.finditer(task.output.codes)]
-    last = marked_mentions[-1] if marked_mentions else None
-    if last is None or (task.answer_first and opens_with(task)):
-        return None
-    later = any(claim.start > last.start for claim in task.claims("stated", "called"))
-    # "答案：A. 青霉素；B. 红霉素；…": all printed again
-    printed = last.full and len(last.labels) > 1 and not task.multiple
-    return None if later or printed else FoundAnswer(last.labels, last.start, last.end)
 
 
 def opening(task: ReadingTask) -> FoundAnswer | None:
@@ -89,25 +64,13 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
         return None
     if task.answer_first:
         return answer
+    if _P.own_mark.search(task.output.codes, 1):  # "B. 青霉素。… 【答案】C"
+        return None
     closed = _P.statement_ends.match(task.output.text, answer.end) or _P.called.match(task.output.codes)
     best = _P.called_best.match(task.output.codes)  # "B是最佳选择"
     later = [claim for claim in task.claims("stated", "called") if claim.start >= answer.end]
-    before = task.output.text[: task.output.mentions[0].start].strip()
-    if before.endswith("选项:") and later and later[-1].labels != answer.labels:
-        return None  # 分析选项：A. … 故选C
     alone = _P.alone_first.match(task.output.text, answer.end) and not later
-    chosen = any(claim.stance is Stance.ASSERTED and claim.mention.end == answer.end for claim in task.output.claims)
-    apart = (closed or chosen) and _stands_apart(task)
-    return answer if best or apart or (closed and (alone or len(task.output.items) <= 2)) else None
-
-
-def _stands_apart(task: ReadingTask) -> bool:
-    """Return whether the opening is a paragraph above a text that goes through all options, or all the others."""
-    first, heads = task.output.mentions[0], [(at, task.output.words[at][3]) for at in task.output.heads]
-    rest = [(at, mention.labels[0]) for at, mention in heads if mention is not None and mention is not first]
-    labels, options = {label for _, label in rest}, set(task.output.options)
-    apart = bool(rest) and BLANK_LINE in task.output.codes[task.output.codes.index(Token.LETTERS) : rest[0][0]]
-    return apart and (labels == options or (labels == options - {*first.labels} and first.labels[0] != min(options)))
+    return answer if best or (closed and (alone or len(task.output.items) <= 2)) else None
 
 
 def stated(task: ReadingTask) -> FoundAnswer | None:
@@ -161,7 +124,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
     match = _P.opens.match(task.output.codes)
     mention = task.output.mention_at(match) if match else None
-    if match is None or mention is None or mention.text or _breaks_off_listing(task, mention):
+    if match is None or mention is None or mention.text:
         return None
     if _P.was.match(task.output.text, mention.end):
         return None
@@ -184,8 +147,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
 
 def concluded(task: ReadingTask) -> FoundAnswer | None:
     """因此A正确, 说法错误的是D, 最佳选项为B."""
-    broken = len(task.output.items) > 1 and breaks_off(task.output.text)
-    through = len(task.output.items) > 2 or broken  # then 因此A正确 may be about option A alone
+    through = len(task.output.items) > 2  # then 因此A正确 may be about option A alone
     right = {claim.labels for claim in task.claims("judged")} if not task.multiple else {()}
     verdicts = right if len(right) > 1 else {()}  # 因此A正确 … 因此B正确: verdicts, no conclusion
     conclusion, counter = (
@@ -423,7 +385,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
 
 
 _IN_ORDER = (
-    *(marked, opening, stated, everything, last_line, ranked, concluded, head, quoted, verdicts, odd_one_out),
+    *(opening, stated, everything, last_line, ranked, concluded, head, quoted, verdicts, odd_one_out),
     *(predicated, first_listed, worded, suggested, only_named),
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}

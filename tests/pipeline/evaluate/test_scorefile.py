@@ -38,7 +38,7 @@ def test_rows_come_back_with_what_was_read(tmp_path):
         ("AB", True),
         (None, None),
     ]
-    assert out[0]["rule"] == "marked"
+    assert out[0]["rule"] == "opening"
     assert out[0]["model"] == "m1"
     assert [{key: item[key] for key in before} for item, before in zip(out, rows, strict=True)] == rows
 
