@@ -31,7 +31,7 @@ from benchmarks.ocr.score import score
 
 ROOT = Path(__file__).resolve().parents[2]
 PADDLE_PYTHON = ROOT / ".venv-paddle/bin/python"
-ENGINES = {"default": 2, "small": 2, "onnxruntime": 2, "rapidocr": 1, "paddleocr": 1}
+ENGINES = {"default": 2, "onnxruntime": 2, "rapidocr": 1, "paddleocr": 1}
 """Engines and their processes for two cores: those of ours take one a core; what comes as it is uses both in one."""
 
 

@@ -138,7 +138,6 @@ def _paddleocr_engine() -> Any:
 
 ENGINES = {
     "default": _ours,
-    "small": partial(_ours, rapidocr={"tiny_first": False}),
     "onnxruntime": partial(_ours, rapidocr={"backend": "onnxruntime"}),
     "rapidocr": _rapidocr,
     "paddleocr": _paddleocr,

@@ -34,7 +34,6 @@ ENGINES = {
 class RapidOcrParams(Params):
     """The embedded engine: PP-OCRv6 models that ship inside packages."""
 
-    tiny_first: bool = option(True, "Read with the tiny models, and again with the small one what they are unsure of.")
     detection_side: int = option(1280, "Longer side of the image that text detection sees, in pixels.", ge=320, le=4000)
     backend: str = option(
         "auto", "Inference backend; auto takes OpenVINO when it is installed.", pattern="^(auto|openvino|onnxruntime)$"

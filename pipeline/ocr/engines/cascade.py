@@ -105,7 +105,7 @@ class Cascade:
         """The characters of each image of a line.
 
         The good model's reading of a part replaces the quick one's only if both agree on the characters beside it;
-        otherwise the whole line is read again.
+        otherwise the whole line is read again. The gap behind a character where ink is left over is 1.
         """
         narrow = [narrow_line(image, self._squeeze) for image in images]
         found = self.quick.read(narrow)
@@ -131,6 +131,8 @@ class Cascade:
         left = sorted(whole)
         for index, glyphs in zip(left, self.good.read([images[at] for at in left]), strict=True):
             found[index] = glyphs
+        for index in {part.line for part in parts} | whole:  # In the others none is left over: it is read again
+            mark_lost(images[index], found[index])
         return found
 
 

@@ -21,8 +21,9 @@ _MODELS = Path(str(files("build_dataset.pipeline.ocr.engines.models")))
 _MIN_SCORE = 0.3
 """Lines below this confidence are noise from figures; rapidocr's own 0.5 drops faint but readable lines."""
 _SQUEEZE = 0.8
-"""Factor on the width of line images: a fifth less to compute, and no more errors (benchmarks/ocr: 0.071/0.059/0.496/
-0.663 % at 0.8, 0.11/0.05/0.42/0.51 % at 1; more from 0.7 on). The models were trained on lines squeezed so."""
+"""Factor on the width of line images that the tiny model reads: a fifth less to compute, and no more errors
+(benchmarks/ocr: 0.071/0.059/0.496/0.663 % at 0.8, 0.11/0.05/0.42/0.51 % at 1; more from 0.7 on). The models were
+trained on lines squeezed so."""
 _CPUINFO = Path("/proc/cpuinfo")
 _BFLOAT16 = re.compile(r"^flags\s*:.* (?:amx_bf16|avx512_bf16)\b", re.MULTILINE)
 """Flags of processors on which OpenVINO computes in bfloat16, 1.7 times as fast as without. With AVX2 alone it reads
@@ -54,7 +55,7 @@ class RapidEngine(OcrEngine):
     """Detects lines, then recognises each with PP-OCRv6.
 
     The tiny models find the lines and read them first, and the small recogniser reads again what they are
-    unsure of, unless the small ones are to do it all. No direction classifier: it loses whole lines of turned
+    unsure of. No direction classifier: it loses whole lines of turned
     two-column scans (character error rate .93 % with it, .17 % without).
     """
 
@@ -65,18 +66,12 @@ class RapidEngine(OcrEngine):
         import cv2
 
         cv2.setNumThreads(1)
-        self._backend = backend(params)
-        quick = params.tiny_first
-        detection = _model("tiny" if quick else "small", "det")
-        self._detector = Detector(detection, self._backend, params.detection_side)
-        self._good = good = self._recogniser("small")
-        self._recogniser_of_lines = Cascade(self._recogniser("tiny"), good, _SQUEEZE) if quick else good
+        runs_on = backend(params)
+        self._detector = Detector(_model("tiny", "det"), runs_on, params.detection_side)
+        self._good = Recogniser.load(_model("small", "rec"), runs_on)
+        tiny = Recogniser.load(_model("tiny", "rec"), runs_on, _MODELS / "PP-OCRv6_rec_tiny.txt")
         # Parts that are read again are hard: at full width 35 of 14,408 characters of scans were wrong, squeezed 40.
-        self._squeeze = 1.0 if quick else _SQUEEZE
-
-    def _recogniser(self, size: str) -> Recogniser:
-        known = _MODELS / "PP-OCRv6_rec_tiny.txt" if size == "tiny" else None
-        return Recogniser.load(_model(size, "rec"), self._backend, known)
+        self._lines = Cascade(tiny, self._good, _SQUEEZE)
 
     @staticmethod
     def check(params: RapidOcrParams) -> None:
@@ -89,25 +84,24 @@ class RapidEngine(OcrEngine):
     @staticmethod
     def models(params: RapidOcrParams) -> list[str]:
         """Return the models that read and what they run on: backends differ in the last digits."""
-        models = "PP-OCRv6 tiny, small where unsure" if params.tiny_first else "PP-OCRv6 small"
-        return [f"{models} on {backend(params)}"]
+        return [f"PP-OCRv6 tiny, small where unsure on {backend(params)}"]
 
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The lines of an RGB image."""
         page = np.ascontiguousarray(pixels[:, :, ::-1])
-        cut = [(box, cut_line(page, box, self._squeeze)) for box in self._detector.find(page)]
+        cut = [(box, cut_line(page, box)) for box in self._detector.find(page)]
         found = [(box, image) for box, image in cut if image is not None]
-        lines = self._recogniser_of_lines.read([image for _, image in found])
+        lines = self._lines.read([image for _, image in found])
         words = []
         for (box, image), glyphs in zip(found, lines, strict=True):
             raise_digits(image, glyphs)
-            again = self._wider(page, box) if mark_lost(image, glyphs) else None
+            again = self._wider(page, box) if any(glyph.gap >= 1 for glyph in glyphs) else None
             words.append(_word(box, again or glyphs))
         return [word for word in words if word]
 
     def _wider(self, page: NDArray[np.uint8], box: NDArray[np.float32]) -> list[Glyph] | None:
         """Return what is read with more of the page around a line; None where some of its ink is still unclaimed."""
-        image = cut_line(page, grown(box), self._squeeze)
+        image = cut_line(page, grown(box))
         if image is None:
             return None
         (glyphs,) = self._good.read([image])

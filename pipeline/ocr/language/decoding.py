@@ -54,17 +54,16 @@ line breaks off: 減刑 of 湮滅刑事證據."""
 _CONFUSED, _MAY_BE = 0.4, 0.02
 """Probability of another character from which the two are confused in a folder, and the one it has where recognition
 is sure: what is 冀 or 糞 in one place may be so in others."""
-_IMPOSSIBLE, _UNLIKELY, _AGREED, _FITS = 5.0, 4.0, 0.5, 0.15
+_IMPOSSIBLE, _UNLIKELY, _AGREED = 5.0, 4.0, 0.5
 """Natural logarithm of how much likelier its neighbours make a look-alike, from which a character that was read with
-certainty is doubtful: 水睡 is 水腫. Of 2,253 lines read right none has such a place; of look-alikes put into them
-96 % are found. And how much likelier they make the character itself, at least, that needs no comparison; how
-much likelier the look-alike is without the place that speaks most for it; and its probability by sight then."""
+certainty is doubtful: 水睡 for 水腫, or a misprint. Of 2,253 lines read right none has such a place; of look-alikes
+put into them 96 % are found. And how much likelier they make the character itself, at least, that needs no
+comparison; and how much likelier the look-alike is without the place that speaks most for it."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
-_UNKNOWN = 0.5  # The most that a character is sure of which no text has an example, or beside ink that none claims
-_AGAINST, _OVERWHELMING = -2.0, 4.0
-"""Natural logarithms of the odds: by sight, below which a changed character is no surer either, 定痛丸 for 定痫丸; by
-all, from which it may be."""
+_UNKNOWN = 0.5
+"""The most that a character is sure of which no text has an example, for which a look-alike fits far better, or beside
+ink that none claims."""
 FEATURES = 7
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
@@ -81,9 +80,10 @@ class WordDraft:
     text: str
     beside: tuple[str, str]  # The ends of the lines that it goes on from and goes on in; "" for none
     doubts: Mapping[int, Doubt]
+    strange: Mapping[int, str]  # Places that have a character which its neighbours make all but impossible: what fits
     sight: dict[int, float]  # Natural logarithm of the odds of the character of an unsure place, by the recogniser
     odds: dict[int, float]  # The same with the language
-    changes: dict[int, tuple[str, float]]  # What was seen in a changed place, and the odds by sight against it
+    changes: dict[int, str]  # What was seen in a changed place
 
 
 class _Choice(NamedTuple):
@@ -129,15 +129,13 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
         end = start + sum(map(str.isalnum, draft.text))
         labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
-        against = (at for at, (_, sight) in draft.changes.items() if sight < _AGAINST)
-        doubted = {at for at in against if draft.odds.get(at, 0.0) < _OVERWHELMING}
         told = {
-            at: min(one, _UNKNOWN) if draft.text[at] in unknown or at in doubted else one
+            at: min(one, _UNKNOWN) if draft.text[at] in unknown or at in draft.strange else one
             for at, one in zip(places, right[start:end].tolist(), strict=True)
         }
         sure = {at: one for at, one in told.items() if at not in labels} | chances_of_marks(draft.text, draft.doubts)
         sure |= {at: min(sure.get(at, 1.0), _UNKNOWN) for at, doubt in draft.doubts.items() if doubt.gap >= 1}
-        seen = {at: change[0] for at, change in draft.changes.items()}
+        seen = {**draft.strange, **draft.changes}
         unsure = tuple(unsure_characters(draft.text, sure, draft.doubts, seen))
         found.append(replace(word, text=draft.text, confidence=prod(sure.values()), unsure=unsure))
         start = end
@@ -184,9 +182,9 @@ def _codes(text: str, beside: tuple[str, str]) -> Codes:
 
 
 def _draft(word: Word, beside: tuple[str, str], language: Language, script: str) -> WordDraft:
-    doubts = _with_confusions(word, beside, language)
+    doubts = _with_confusions(word, language)
     codes, chars = _codes(word.text, beside), list(word.text)
-    draft = WordDraft(word.text, beside, doubts, {}, {}, {})
+    draft = WordDraft(word.text, beside, doubts, dict(_out_of_place(word.text, codes, language)), {}, {}, {})
     noted = {doubt.at for doubt in word.doubts or ()}
     for group in _groups(_choices(word.text, doubts, script)):
         learned = int(any(choice.at not in noted for choice in group))  # What was sure is in the recognised text
@@ -198,32 +196,29 @@ def _draft(word: Word, beside: tuple[str, str], language: Language, script: str)
             draft.sight[choice.at] = odds(exp(choice.sight[at]))
             if at:
                 chars[choice.at] = choice.chars[at]
-                draft.changes[choice.at] = choice.chars[0], sight
+                draft.changes[choice.at] = choice.chars[0]
         codes = _codes("".join(chars), beside)
     for at, doubt in doubts.items():
         char, _ = alone(word.text, doubt) or (chars[at], "")
         if char != chars[at]:
-            draft.changes[at] = chars[at], log(dict(doubt.others)[char] / doubt.sure)
-            chars[at] = char
+            draft.changes[at], chars[at] = chars[at], char
     draft.text = "".join(chars)
+    draft.strange = {at: char for at, char in draft.strange.items() if at not in draft.changes}
     return draft
 
 
-def _with_confusions(word: Word, beside: tuple[str, str], language: Language) -> dict[int, Doubt]:
-    """Return the doubts of a word by place, with those about characters that may be others of their shape."""
-    doubts = {doubt.at: in_chinese(doubt) for doubt in word.doubts or ()}
-    others = [(at, other, _MAY_BE) for at, char in enumerate(word.text) for other in language.confused.get(char, ())]
-    others = [one for one in others if one[0] not in doubts]
-    for at, char, share in [*others, *((*one, _FITS) for one in _out_of_place(word.text, beside, language))]:
-        own = doubts.get(at) or Doubt(at, 1 - share)
-        told = dict(own.others)
-        doubts[at] = own._replace(others=tuple((told | {char: max(share, told.get(char, 0.0))}).items()))
-    return dict(sorted(doubts.items()))
+def _with_confusions(word: Word, language: Language) -> dict[int, Doubt]:
+    """Return the doubts of a word by place, with those about characters that were confused in the folder."""
+    noted = {doubt.at: in_chinese(doubt) for doubt in word.doubts or ()}
+    confused = ((at, language.confused.get(char, ())) for at, char in enumerate(word.text) if at not in noted)
+    others = ((at, tuple((char, _MAY_BE) for char in chars)) for at, chars in confused if chars)
+    more = {at: Doubt(at, 1 - _MAY_BE, others=chars) for at, chars in others}
+    return dict(sorted((noted | more).items()))
 
 
-def _out_of_place(text: str, beside: tuple[str, str], language: Language) -> Iterator[tuple[int, str]]:
+def _out_of_place(text: str, codes: Codes, language: Language) -> Iterator[tuple[int, str]]:
     """Yield the places of ideographs that their neighbours make all but impossible, each with a likely look-alike."""
-    codes, known = _codes(text, beside), look_alikes()
+    known = look_alikes()
     places = [at for at, char in enumerate(text) if char in known]
     windows = codes[np.array(places, np.intp)[:, None] + np.arange(5)]
     told = _told(windows, language, besides=1)

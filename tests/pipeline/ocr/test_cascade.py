@@ -251,23 +251,6 @@ def box(width: float, height: float, x: float = 10.0, y: float = 10.0) -> np.nda
     return np.array(corners, dtype=np.float32)
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "squeeze", "shape"),
-    [
-        (100, 20, 1.0, (48, 240, 3)),
-        (100, 20, 0.8, (48, 192, 3)),
-        (2, 20, 1.0, (48, 480, 3)),  # stands on end
-        (20, 29, 1.0, (48, 34, 3)),
-        (20, 30, 1.0, (48, 72, 3)),
-        (5, 3, 1.0, (48, 80, 3)),
-    ],
-)
-def test_the_image_of_a_line_is_as_high_as_the_recogniser_wants_it(width, height, squeeze, shape):
-    page = np.zeros((400, 900, 3), np.uint8)
-    assert network.cut_line(page, box(width, height), squeeze).shape == shape
-    assert network.cut_line(page, box(1, height), squeeze) is None
-
-
 def test_a_line_is_padded_with_grey_and_white_is_one():
     values = values_of(np.full((48, 50, 3), 255, np.uint8))
     assert (values.shape, values[0, 0, 0, 49], values[0, 0, 0, 50]) == ((1, 3, 48, 64), 1.0, 0.0)

@@ -51,7 +51,7 @@ def test_times_are_above_nothing_and_change_no_dataset() -> None:
 def test_pages_are_read_by_the_embedded_engine_cleaned_and_only_where_they_must_be() -> None:
     params = OcrParams()
     assert (params.engine, params.second, params.columns) == (EngineName.AUTO, None, ())
-    assert (params.clean_images, params.force_ocr, params.rapidocr.tiny_first) == (True, False, True)
+    assert (params.clean_images, params.force_ocr) == (True, False)
 
 
 def test_an_estimate_counts_pictures_by_their_pixels_and_answers_up_to_their_limit() -> None:
