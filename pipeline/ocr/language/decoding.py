@@ -41,13 +41,10 @@ Values = NDArray[np.float32]
 _TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
 _MOST, _MARKS, _TOGETHER = 6, 2, 3
 """Ideographs and others looked at in one place, and places that are decided together: 512 readings."""
-_OF_SIGHT, _OF_LANGUAGE, _OF_USE, _OF_FOLDER = 1.2, 0.85, 1.1, 0.75
-"""Weights of the logarithms of what the recogniser says, what the language says, taken off, how often a character is
-used at all, since the recogniser has learned that too, and in how many unsure places of the folder it was decided.
-Fitted to 6,100 places whose truth is known."""
+_OF_SIGHT, _OF_LANGUAGE, _OF_USE = 1.2, 0.85, 1.1
+"""Weights of the logarithms of what the recogniser says, what the language says and, taken off, how often a character
+is used at all, since the recogniser has learned that too. Fitted to 6,100 places whose truth is known."""
 _RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
-_NOT_YET, _DECIDED = 0.5, 2.2
-"""Places of a folder that a character has before it was decided in one, and the odds from which it was."""
 _MARGIN, _LEAST_SIGHT = 2.0, -4.5
 """Natural logarithm of the odds from which a character is changed, by both and by the recogniser alone. Never where a
 line breaks off: 減刑 of 湮滅刑事證據."""
@@ -140,12 +137,6 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
         found.append(replace(word, text=draft.text, confidence=prod(sure.values()), unsure=unsure))
         start = end
     return found
-
-
-def decided(words: Sequence[Word], language: Language) -> Iterator[str]:
-    """Yield the simplified forms of characters in unsure places of a page: 竇 in one is more likely in the next."""
-    for draft in drafts_of(words, language):
-        yield from (plain(draft.text[at]) for at, found in draft.odds.items() if found >= _DECIDED)
 
 
 def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
@@ -312,9 +303,7 @@ def _weigh(
     for place, choice in enumerate(group):
         own = codes_of("".join(choice.chars))
         rows[:, choice.at - first] = own[picks[:, place]]
-        elsewhere = [language.decided[plain(char)] - 1 for char in choice.chars]  # One may be this place
-        folder = _OF_FOLDER * np.log(np.maximum(elsewhere, 0, dtype=np.float32) + _NOT_YET)
-        seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * np.maximum(language.use(own), _RARE) + folder
+        seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * np.maximum(language.use(own), _RARE)
         sight += seen[picks[:, place]]
     total = sight + _OF_LANGUAGE * _told(rows, language, besides).sum(axis=1)
     usable = (picks < [choice.usable for choice in group]).all(axis=1)

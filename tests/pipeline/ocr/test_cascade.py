@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from build_dataset.pipeline.ocr.engines import cascade, network
 from build_dataset.pipeline.ocr.engines.cascade import Cascade, LinePart, Recogniser, is_sure, splice_line, unsure_parts
-from build_dataset.pipeline.ocr.engines.ctc import Alphabet, Glyph
+from build_dataset.pipeline.ocr.engines.ctc import Glyph
 from build_dataset.pipeline.ocr.engines.network import STEP, padded_width, values_of
 
 EM = 4
@@ -185,23 +185,6 @@ class Counting:
         return output
 
 
-def test_an_image_of_a_line_that_comes_again_is_read_once():
-    network = Counting()
-    recogniser = Recogniser(network, Alphabet(["甲", "乙", ".", "．"]))
-    light, dark = (np.full((48, 64, 3), value, dtype=np.uint8) for value in (255, 0))
-    first = recogniser.read([light, dark, light])
-    again = recogniser.read([dark])
-    assert ["".join(glyph.char for glyph in line) for line in [*first, *again]] == ["甲", "乙", "甲", "乙"]
-    assert network.calls == 2
-
-
-def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr(cascade, "_REMEMBERED", 3)
-    recogniser = Recogniser(Counting(), Alphabet(["甲", "乙", ".", "．"]))
-    recogniser.read([np.full((48, 64, 3), value, dtype=np.uint8) for value in range(9)])
-    assert len(recogniser._known) == 3
-
-
 THOUSANDTHS = [step / 1000 for step in range(1001)]
 
 
@@ -291,18 +274,6 @@ def test_ink_belongs_to_a_character_near_its_middle_and_specks_to_none(flips):
         return len(network._strokes(image))
 
     assert flips(strokes, range(1, 20)) == [8]
-
-
-def test_two_thousand_images_are_remembered_and_the_one_least_used_is_forgotten() -> None:
-    network = Counting()
-    recogniser = Recogniser(network, Alphabet(["甲", "乙", ".", "．"]))
-    many = np.zeros((2001, 48, 8, 3), np.uint8)
-    many[:, 0, 0, 0], many[:, 0, 0, 1] = np.arange(2001) % 256, np.arange(2001) // 256
-    recogniser.read(list(many))
-    recogniser.read(list(many[1:]))
-    assert network.calls == 2001
-    recogniser.read([many[0]])
-    assert network.calls == 2002
 
 
 @pytest.mark.parametrize(("listed", "known"), [(None, "甲"), ("乙\n丙\n.\n．\n", "乙")])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language.counts import Language
-from build_dataset.pipeline.ocr.language.decoding import confused, decided, decode, sure_parts
+from build_dataset.pipeline.ocr.language.decoding import confused, decode, sure_parts
 
 LANGUAGE = Language()
 
@@ -211,18 +211,6 @@ def test_a_character_that_wavers_elsewhere_is_decided_where_recognition_is_sure_
     assert decode([seen], Language(printed))[0].text == seen.text
     assert decode([seen], Language(printed, confused=[("甲", "竇")]))[0].text == "檢查為竇性頻脈，"
     assert decode([word("河北称冀州")], LANGUAGE)[0].text == "河北称冀州"
-
-
-def test_a_character_that_was_decided_in_other_places_of_the_folder_is_likelier_in_the_next():
-    clear = word("發生竇性心搏過速", Doubt(2, 0.6, others=(("寶", 0.39),)))
-    text = "（C）冠狀竇位於"
-    unclear = word(text, doubt(text, "竇", 0.5, ("寶", 0.49)))
-    language = Language()
-    found = list(decided([clear], language))
-    assert found == ["窦"]
-    alone = decode([clear, unclear], language)[1].confidence
-    language.decided.update(found * 4)
-    assert decode([clear, unclear], language)[1].confidence > alone
 
 
 @pytest.mark.parametrize("dash", ["—", "-", "→"])
