@@ -63,9 +63,6 @@ _UNKNOWN = 0.5
 ink that none claims."""
 FEATURES = 7
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
-_INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
-"""In heights of a line: how far left or right the next one begins, how far below, and how far from the edge of its
-column it ends at most if it goes on."""
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
 _WEIGHTS: NDArray[np.float64] = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
 
@@ -75,7 +72,6 @@ class WordDraft:
     """A word while it is decoded."""
 
     text: str
-    beside: tuple[str, str]  # The ends of the lines that it goes on from and goes on in; "" for none
     doubts: Mapping[int, Doubt]
     strange: Mapping[int, str]  # Places that have a character which its neighbours make all but impossible: what fits
     sight: dict[int, float]  # Natural logarithm of the odds of the character of an unsure place, by the recogniser
@@ -142,53 +138,31 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
 def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
     """Return the words of a page with their unsure characters decided."""
     script = "big5" if is_traditional(word.text for word in words) else "gb2312"
-    return [_draft(word, beside, language, script) for word, beside in zip(words, _beside(words), strict=True)]
+    return [_draft(word, language, script) for word in words]
 
 
-def _beside(words: Sequence[Word]) -> Iterable[tuple[str, str]]:
-    """Return the ends of the lines that each word goes on from and goes on in: 湮 / 滅刑事證據.
-
-    A line goes on where it is full, an ideograph ends it, and one begins the line below.
-    """
-    before, after = [""] * len(words), [""] * len(words)
-    begins = [at for at, word in enumerate(words) if word.corners and is_ideograph(word.text[0])]
-    for at, word in enumerate(words):
-        if not word.corners or not is_ideograph(word.text[-1]):
-            continue
-        (_, top), (right, _), _, (left, bottom) = word.corners
-        high = bottom - top
-        corners = [(other, words[other].corners[0]) for other in begins if other != at]
-        near = ((abs(y - bottom), abs(x - left), other) for other, (x, y) in corners if y > (top + bottom) / 2)
-        below = sorted(one for one in near if one[0] < _LEADING * high and one[1] < _INDENT * high)
-        edge = max(box[2] for box in (one.box for one in words if one.corners) if box[0] < right and left < box[2])
-        if below and right > edge - _FULL * high:
-            after[at], before[below[0][2]] = words[below[0][2]].text[:2], word.text[-2:]
-    return zip(before, after, strict=True)
-
-
-def _codes(text: str, beside: tuple[str, str]) -> Codes:
+def _codes(text: str) -> Codes:
     """Return the codes of a word between two of what stands on each side of it, 0 for none."""
-    before, after = beside
-    return np.pad(codes_of(before + text + after), (2 - len(before), 2 - len(after)))
+    return np.pad(codes_of(text), 2)
 
 
-def _draft(word: Word, beside: tuple[str, str], language: Language, script: str) -> WordDraft:
+def _draft(word: Word, language: Language, script: str) -> WordDraft:
     doubts = _with_confusions(word, language)
-    codes, chars = _codes(word.text, beside), list(word.text)
-    draft = WordDraft(word.text, beside, doubts, dict(_out_of_place(word.text, codes, language)), {}, {}, {})
+    codes, chars = _codes(word.text), list(word.text)
+    draft = WordDraft(word.text, doubts, dict(_out_of_place(word.text, codes, language)), {}, {}, {})
     noted = {doubt.at for doubt in word.doubts or ()}
     for group in _groups(_choices(word.text, doubts, script)):
         learned = int(any(choice.at not in noted for choice in group))  # What was sure is in the recognised text
         for choice, best, shares in zip(group, *_weigh(group, codes, language, learned), strict=True):
             sight = choice.sight[best] - choice.sight[0]
-            likely = _stands_in_text(chars, choice.at, beside) and sight >= _LEAST_SIGHT
+            likely = _stands_in_text(chars, choice.at) and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
             draft.odds[choice.at] = odds(shares[at])
             draft.sight[choice.at] = odds(exp(choice.sight[at]))
             if at:
                 chars[choice.at] = choice.chars[at]
                 draft.changes[choice.at] = choice.chars[0]
-        codes = _codes("".join(chars), beside)
+        codes = _codes("".join(chars))
     for at, doubt in doubts.items():
         char, _ = alone(word.text, doubt) or (chars[at], "")
         if char != chars[at]:
@@ -230,12 +204,10 @@ def _told(rows: Codes, language: Language, besides: int) -> Values:
     return np.asarray(logs * (rows[:, 2:] > 0))
 
 
-def _stands_in_text(chars: Sequence[str], at: int, beside: tuple[str, str]) -> bool:
+def _stands_in_text(chars: Sequence[str], at: int) -> bool:
     """Return whether both neighbours are known, one of them an ideograph or, as in D.僅④, a number in a circle."""
-    around = [*beside[0][-1:], *chars, *beside[1][:1]]
-    at += len(beside[0][-1:])
-    near = "".join(around[at - 1 : at] + around[at + 1 : at + 2])
-    return 0 < at < len(around) - 1 and any(is_ideograph(one) or codes_of(one)[0] == CIRCLED for one in near)
+    near = [*chars[at - 1 : at], *chars[at + 1 : at + 2]]
+    return len(near) > 1 and any(is_ideograph(one) or codes_of(one)[0] == CIRCLED for one in near)
 
 
 def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:
@@ -324,7 +296,7 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     odds with the language, how much likelier its neighbours make it and the two behind it, above and below 0, and
     that no character was overlooked behind it.
     """
-    codes = np.concatenate([_codes(draft.text, draft.beside) for draft in drafts] or [np.zeros(4, np.int64)])
+    codes = np.concatenate([_codes(draft.text) for draft in drafts] or [np.zeros(4, np.int64)])
     codes[codes == CIRCLED] = BREAK
     gain = language.logs(codes[:-2], codes[1:-1], codes[2:], besides=1) - language.use(codes[2:])
     gain[codes[2:] == 0] = np.nan  # Behind the text

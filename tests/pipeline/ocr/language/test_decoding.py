@@ -123,28 +123,6 @@ def test_a_one_before_a_unit_or_behind_a_digit_stays(text):
     assert decoded(word(text, Doubt(at, 0.6, others=(("l", 0.39),)))) == [text]
 
 
-def placed(text: str, left: float, top: float, right: float, *doubts: Doubt) -> Word:
-    return Word(text, ((left, top), (right, top), (right, top + 14), (left, top + 14)), 0.5, doubts)
-
-
-def test_a_line_that_goes_on_below_is_read_with_what_it_goes_on_in():
-    above = placed("為隱匿他人犯罪之證據，成立湮", 72, 100, 550, Doubt(13, 0.62, others=(("淫", 0.3),)))
-    edge = placed("甲乙丙丁戊己庚辛壬癸子丑寅卯", 72, 80, 552)
-    below = placed("滅刑事證據罪", 82, 118, 150)
-    apart = placed("滅刑事證據罪", 82, 180, 150)
-    language = Language(["湮滅證據", "湮滅刑事證據"])
-    whole, alone = (decode([edge, above, one], language) for one in (below, apart))
-    assert whole[1].confidence > alone[1].confidence
-    assert whole[2].confidence >= alone[2].confidence
-
-
-def test_a_line_that_ends_early_does_not_go_on_below():
-    edge = placed("甲乙丙丁戊己庚辛壬癸子丑寅卯", 72, 80, 552)
-    short = placed("成立湮", 72, 100, 120, Doubt(2, 0.62, others=(("淫", 0.3),)))
-    near, far = (decode([edge, short, placed("滅刑事證據罪", 82, top, 150)], LANGUAGE) for top in (118, 180))
-    assert near[1].confidence == far[1].confidence
-
-
 @pytest.mark.parametrize(("text", "char", "other"), [("该a受体阻断", "a", "α"), ("含y球蛋白", "y", "γ")])
 def test_a_lone_letter_that_may_be_greek_is_doubtful(text, char, other):
     sure, unsure = (
