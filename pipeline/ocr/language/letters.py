@@ -63,6 +63,9 @@ def odds_of_letter(text: str, doubt: Doubt) -> float:
     own, shape = share_of(text, doubt), next((shape for shape in _SHAPES if text[at] in shape), "")
     alike = [(char, share) for char, share in doubt.others if char in shape and plain(char) != plain(text[at])]
     rivals = [(char, share) for char, share in alike if _may_stand(char, text, at)]
+    near = [char for char in beside if char.isascii() and char.isalpha()]
+    if near and all(char.isupper() is text[at].isupper() for char in near):  # The p of IPSec, ESP is a P
+        own += sum(share for char, share in doubt.others if char == text[at].swapcase())
     own += sum(share for _, share in alike) - sum(share for _, share in rivals)  # The l of lgA speaks for I
     weights = (share * (_GREEK if char in "αγχ" or text[at] == "ν" else _AS_LIKELY) for char, share in rivals)
     return odds(own / (1 + sum(weights)))

@@ -28,6 +28,8 @@ def odds(text: str, char: str, other: str, share: float) -> float:
         ("15岁", "1", "l"),
         ("Ⅰ型", "Ⅰ", "I"),
         ("X线", "X", "χ"),
+        ("B. ESP 协议", "P", "p"),
+        ("IPSec", "P", "p"),
     ],
 )
 def test_what_cannot_stand_there_is_no_doubt(text, char, other):
