@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("fonts", type=Path, nargs="+")
     parser.add_argument("table", type=Path)
     options = parser.parse_args()
-    cascade = RapidEngine(RapidOcrParams())._recogniser_of_lines
+    cascade = RapidEngine(RapidOcrParams())._lines
     chars = [char for char in map(chr, range(0x4E00, 0xA000)) if is_common(char)]
     taken: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     rng = np.random.default_rng(0)

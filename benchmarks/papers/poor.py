@@ -31,7 +31,7 @@ from rapidfuzz.distance import Levenshtein
 from benchmarks.papers.spoil import CONDITIONS, Condition, Pixels
 from build_dataset.pipeline.api import build, table
 
-ALIKE = "裏裡 睪睾 皰疱 痹痺 為爲 群羣 峰峯 臺台 唇脣 啟啓 床牀 線綫 污汙 衛衞 吃喫 蹟跡 瘘瘻 粘黏"
+ALIKE = "裏裡 睪睾 皰疱 痹痺 為爲 群羣 峰峯 臺台 唇脣 啟啓 床牀 線綫 污汙 衛衞 吃喫 蹟跡 瘘瘻 粘黏 髙高 査查"
 """Variants of one character in one script."""
 SHARE = 200  # Longest text of a difference that is shown
 Question: TypeAlias = Mapping[str, Any]
@@ -168,9 +168,7 @@ def _compare(truth: Mapping[Place, Sequence[Question]], home: Path) -> Outcome:
         kept = list(found.get((paper, number), ()))
         for question in expected:  # several where the numbers of a paper begin anew
             if kept:
-                nearest = min(
-                    kept, key=lambda one: Levenshtein.distance(_folded(one["stem"]), _folded(question["stem"]))
-                )
+                nearest = min(kept, key=lambda one: Levenshtein.distance(bare(one["stem"]), bare(question["stem"])))
                 kept.remove(nearest)
                 told.kept += 1
                 told.beyond -= 1
@@ -201,10 +199,10 @@ def _reasons(home: Path, name: str) -> dict[Place, list[str]]:
 def _difference(expected: Question, found: Question) -> str:
     """Return the first difference in a letter or digit; "" for none."""
     for (part, printed), (_, read) in zip(_parts(expected), _parts(found), strict=False):
-        if _folded(printed) != _folded(read):
-            edits = Levenshtein.editops(_folded(printed), _folded(read))
+        if bare(printed) != bare(read):
+            edits = Levenshtein.editops(bare(printed), bare(read))
             at = max(0, edits[0].src_pos - 6)
-            return f"{part}: {_folded(printed)[at : at + 24]} | {_folded(read)[at : at + 24]}"
+            return f"{part}: {bare(printed)[at : at + 24]} | {bare(read)[at : at + 24]}"
     if expected["answer"] != found["answer"] or expected["accepted_answers"] != found["accepted_answers"]:
         return f"answer: {expected['answer']} | {found['answer']}"
     return "" if len(expected["options"]) == len(found["options"]) else "number of options"
@@ -215,8 +213,8 @@ def _parts(question: Question) -> list[tuple[str, str]]:
     return [("stem", (question["shared_stem"] or "") + question["stem"]), *options]
 
 
-def _folded(text: str) -> str:
-    """Return its letters and digits."""
+def bare(text: str) -> str:
+    """Return the letters and digits of a text, of variants of one character one."""
     plain = unicodedata.normalize("NFKC", text).translate(_variants()).lower()
     return re.sub(r"[\W_]", "", plain)
 

@@ -20,6 +20,10 @@ _LARGE, _SMALL = 40, 14
 """Shorter side, on a copy of 600 pixels, of a group that is a watermark by itself, and of one beside such a group: a
 watermark's words stand apart where it is set with wide gaps."""
 _PARALLEL = 10.0  # Degrees between groups of one watermark
+_CORE, _THICK, _THROUGH, _WIDE = 128, 0.02, (0.03, 0.5), 0.5
+"""Of a large level group: how much of a pixel of the copy is marked in strokes that are three of them thick (4 points:
+no text has those); the strokes' share of the group, at least; how much dark text runs through them, more is a picture;
+and the group's share of the page's width."""
 _LEAST = 0.0005  # Share of a page that a watermark's pixels take at least
 _LIT = 195.0
 """Lightness, 0..255, that the darkest part of the paper has on scans (255 clean, 199 on grey ones); it was 167
@@ -47,12 +51,12 @@ def shrink(pixels: Pixels, side: int) -> Pixels:
 
 
 def clean_page(pixels: Pixels) -> Pixels:
-    """A copy of the page, RGB, without slanted watermarks and with an even white background."""
+    """A copy of the page, RGB, without large watermarks and with an even white background."""
     return even_background(remove_flat_watermark(remove_coloured_watermark(pixels)))
 
 
 def remove_coloured_watermark(pixels: Pixels) -> Pixels:
-    """Turn slanted coloured print white by keeping each pixel's strongest channel there.
+    """Turn slanted or large coloured print white by keeping each pixel's strongest channel there.
 
     Black print under or over the watermark keeps its darkness, because all of its channels are weak.
     """
@@ -60,7 +64,7 @@ def remove_coloured_watermark(pixels: Pixels) -> Pixels:
     strongest = cv2.max(cv2.max(red, green), blue)
     weakest = cv2.min(cv2.min(red, green), blue)
     _, coloured = cv2.threshold(cv2.subtract(strongest, weakest), _SATURATION, 1, cv2.THRESH_BINARY)
-    mask = _slanted(coloured)
+    mask = _watermark(coloured, pixels)
     if mask is None:
         return pixels
     cleaned = pixels.copy()
@@ -69,7 +73,7 @@ def remove_coloured_watermark(pixels: Pixels) -> Pixels:
 
 
 def remove_flat_watermark(pixels: Pixels) -> Pixels:
-    """Turn slanted print of one grey white, on pages that are as digital as that: white paper, no noise.
+    """Turn slanted or large print of one grey white, on pages that are as digital as that: white paper, no noise.
 
     On scans grey is also what blur makes of strokes; taking slanted grey off those cost three questions in a hundred.
     """
@@ -79,12 +83,37 @@ def remove_flat_watermark(pixels: Pixels) -> Pixels:
     flat = counts[level] > _PEAK * max(1.0, float(np.median(counts[_GREYS])))
     if not flat or counts[_WHITE:].sum() < grey.size / 2:
         return pixels
-    mask = _slanted(cv2.inRange(grey, level - 2, level + 2) & 1)
+    mask = _watermark(cv2.inRange(grey, level - 2, level + 2) & 1, pixels)
     if mask is None:
         return pixels
     cleaned = pixels.copy()
     cleaned[mask & (grey >= level - 2)] = 255
     return cleaned
+
+
+def _watermark(marked: Pixels, page: Pixels) -> NDArray[np.bool_] | None:
+    """Return the pixels of slanted groups of marked ones, else of level ones; None for none."""
+    slanted = _slanted(marked)
+    return _large(marked, page) if slanted is None else slanted
+
+
+def _large(marked: Pixels, page: Pixels) -> NDArray[np.bool_] | None:
+    """Return large level groups of marked pixels with thick strokes through which dark text runs; None for none."""
+    if cv2.countNonZero(marked) < _LEAST * marked.size:
+        return None
+    thick = cv2.erode((shrink(marked * np.uint8(255), 600) > _CORE).astype(np.uint8), np.ones((3, 3), np.uint8))
+    strokes = cv2.dilate(thick, np.ones((5, 5), np.uint8)) > 0
+    dark = shrink(page, 600).max(axis=2) < _INK
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(cv2.dilate(thick, np.ones((25, 25), np.uint8)))
+    chosen = np.zeros(count, dtype=bool)
+    for label in (label for label in range(1, count) if stats[label, 2:4].min() >= _LARGE):
+        own = labels == label
+        wide = stats[label, 2] >= _WIDE * thick.shape[1] and strokes[own].mean() >= _THICK
+        chosen[label] = wide and _THROUGH[0] <= dark[own & strokes].mean() <= _THROUGH[1]
+    if not chosen.any():
+        return None
+    mask = cv2.resize(chosen[labels].astype(np.uint8), marked.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    return np.asarray(mask, dtype=bool)
 
 
 def _slanted(marked: Pixels) -> NDArray[np.bool_] | None:

@@ -31,8 +31,11 @@ def with_overlooked(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) ->
         return []
     em = _EM * float(np.median([_height(word) for word in words]))
     found = [_apart(word, pixels, em) for word in _once(words, em)]
-    before = (_before(engine, pixels, em, *one) for one in _candidates(pixels, words, em)[:_MOST])
-    behind = (_behind(engine, pixels, em, *one) for one in _candidates(pixels, words, em, behind=True)[:_MOST])
+    ink = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) < _INK, dtype=np.uint8)
+    for word in words:
+        cv2.fillConvexPoly(ink, np.array(word.corners, np.int32), (0,))
+    before = (_before(engine, pixels, em, *one) for one in _candidates(ink, words, em)[:_MOST])
+    behind = (_behind(engine, pixels, em, *one) for one in _candidates(ink, words, em, behind=True)[:_MOST])
     return [*found, *(word for word in (*before, *behind) if word)]
 
 
@@ -121,16 +124,11 @@ def _level(word: Word, x: float) -> float:
     return (y0 + y3) / 2 + slope * (x - (x0 + x3) / 2)
 
 
-def _candidates(
-    pixels: Pixels, words: Sequence[Word], em: float, *, behind: bool = False
-) -> list[tuple[Corners, Word]]:
-    """Return ink that no word covers, each with the word that it stands before: the size of a number.
+def _candidates(ink: Pixels, words: Sequence[Word], em: float, *, behind: bool = False) -> list[tuple[Corners, Word]]:
+    """Return ``ink`` that no word covers, each with the word that it stands before: the size of a number.
 
     Or with the word that it stands ``behind``, and then as wide as some characters.
     """
-    ink = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) < _INK, dtype=np.uint8)
-    for word in words:
-        cv2.fillConvexPoly(ink, np.array(word.corners, np.int32), (0,))
     join, least, most = (1.2, 0.6, _LONG) if behind else (0.4, 0.05, _WIDE)
     kernel = np.ones((round(0.3 * em) + 1, round(join * em) + 1), np.uint8)
     _, _, stats, _ = cv2.connectedComponentsWithStats(cv2.morphologyEx(ink, cv2.MORPH_CLOSE, kernel))  # 1, 2 of 12

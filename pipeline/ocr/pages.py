@@ -9,12 +9,12 @@ from build_dataset.pipeline.archives import is_copy
 from build_dataset.pipeline.ocr.assemble import DocumentState
 from build_dataset.pipeline.ocr.engines import ChosenEngine
 from build_dataset.pipeline.ocr.language.counts import Language
-from build_dataset.pipeline.ocr.language.decoding import confused, decided, sure_parts
+from build_dataset.pipeline.ocr.language.decoding import confused, sure_parts
 from build_dataset.pipeline.ocr.mending import compare_readings, lost_boxes, mend_page
 from build_dataset.pipeline.ocr.model import PageRead, Rect
 from build_dataset.pipeline.ocr.params import EngineName, OcrParams
 from build_dataset.pipeline.ocr.readers import reader
-from build_dataset.pipeline.ocr.scanpage import to_page, words_of
+from build_dataset.pipeline.ocr.scanpage import to_page
 from build_dataset.pipeline.runtime.fingerprint import code_hash
 from build_dataset.pipeline.runtime.store import ItemStore
 from build_dataset.schemas.documents import ReadMethod
@@ -100,8 +100,6 @@ class PageStore:
         sure = (part for page in self._recognised(readings) for word in page for part in sure_parts(word, wavering))
         own, recognised = _up_to(_MOST, self._printed(readings)), _up_to(_MOST, sure)
         self._language = Language(own, recognised=recognised, confused=sorted(pairs))
-        chars = [char for page in self._recognised(readings) for char in decided(words_of(page), self._language)]
-        self._language.decided.update(chars)
 
     def _printed(self, readings: Sequence[DocumentState]) -> Iterator[str]:
         """Yield the text of rows and text layers."""

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -39,8 +38,6 @@ _AROUND = 3
 _WHOLE = 0.6  # Share of a line from which all of it is read again
 _UNBELIEVED = 0.6  # Confidence of a character that is read again for what it may be
 _HOPELESS = 0.6  # Mean confidence below which nothing of the quick reading is used
-_REMEMBERED = 2000
-"""Number of line images whose reading is cached: heads and watermarks of rendered pages repeat on every page."""
 _FIRST_IDEOGRAPH = "\u3400"
 _RAISED = re.compile("[×°⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]")
 """Signs of something raised, as in 4×10⁹/L: the quick model drops it, and is sure. The good one needs all of the line
@@ -51,11 +48,10 @@ _NEAR = 3.0  # Steps between where two models see a character: an ideograph is 4
 
 
 class Recogniser:
-    """A recognition model and its characters. An image that comes again is not read again."""
+    """A recognition model and its characters."""
 
     def __init__(self, network: Run, alphabet: Alphabet) -> None:
         self.network, self.alphabet = network, alphabet
-        self._known: dict[tuple[bytes, bool], tuple[Glyph, ...]] = {}
 
     @classmethod
     def load(cls, path: Path, backend: str, characters: Path | None = None) -> Recogniser:
@@ -67,21 +63,9 @@ class Recogniser:
 
     def read(self, images: Sequence[Pixels], starts: Sequence[bool] | None = None) -> list[list[Glyph]]:
         """The characters of each image; ``starts`` says which start where a printed line does, None: all."""
-        return [
-            [replace(glyph) for glyph in self._read(image, starts is None or starts[index])]
-            for index, image in enumerate(images)
-        ]
-
-    def _read(self, image: Pixels, starts_line: bool) -> tuple[Glyph, ...]:
-        # Every line is read by itself, so the cache returns what a second reading would.
-        key = blake2b(image.tobytes(), digest_size=16).digest(), starts_line
-        found = self._known.pop(key, None)
-        if found is None:
-            found = tuple(self.alphabet.decode(self.network(values_of(image))[0], starts_line))
-        self._known[key] = found
-        if len(self._known) > _REMEMBERED:
-            del self._known[next(iter(self._known))]
-        return found
+        begins = starts or [True] * len(images)
+        pairs = zip(images, begins, strict=True)
+        return [self.alphabet.decode(self.network(values_of(image))[0], begin) for image, begin in pairs]
 
 
 class LinePart(NamedTuple):
@@ -105,7 +89,7 @@ class Cascade:
         """The characters of each image of a line.
 
         The good model's reading of a part replaces the quick one's only if both agree on the characters beside it;
-        otherwise the whole line is read again.
+        otherwise the whole line is read again. The gap behind a character where ink is left over is 1.
         """
         narrow = [narrow_line(image, self._squeeze) for image in images]
         found = self.quick.read(narrow)
@@ -131,6 +115,8 @@ class Cascade:
         left = sorted(whole)
         for index, glyphs in zip(left, self.good.read([images[at] for at in left]), strict=True):
             found[index] = glyphs
+        for index in {part.line for part in parts} | whole:  # In the others none is left over: it is read again
+            mark_lost(images[index], found[index])
         return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
@@ -34,8 +35,8 @@ _LIFTED, _SMALLER = 0.8, 0.8
 """The lowest end of a raised digit's ink, from the top of a neighbour as a share of that one's height, and its own
 height beside that: the 9 of 10⁹ ends at .5 to .7 and is .6 to .77 high, digits on the line end at .95 and more. It is
 compared with its neighbours, since lines of photographs bend."""
-_RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
-_HALF_RAISED = 0.5  # Confidence of a digit on the line behind a raised one
+_HALF_RAISED, _HALF = re.compile("(?<=[⁰¹²³⁴-⁹])[0-9]|[0-9]{2,}(?=[⁰¹²³⁴-⁹])(?<!10)"), 0.5
+"""Digits on the line behind raised ones, or several before them, as 23¹ for 2³¹ (all but 10⁹); their confidence."""
 _USUAL = 0.8
 """Share of the median height of the line's letters and digits that a neighbour has at least: the 2 of PaO₂53 says
 nothing of the 5."""
@@ -121,10 +122,10 @@ class Detector:
         return [np.asarray(box, dtype=np.float32) for box in boxes]
 
 
-def cut_line(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
+def cut_line(page: Pixels, box: Box) -> Pixels | None:
     """The image of a line, ``HEIGHT`` pixels high; None for a box without area.
 
-    ``squeeze`` is a factor on its width. A box 1.5 times as high as wide stands on end and is laid down.
+    A box 1.5 times as high as wide stands on end and is laid down.
     """
     from rapidocr.utils.process_img import get_rotate_crop_image
 
@@ -133,7 +134,7 @@ def cut_line(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
         return None
     # First at the line's own size, then to the recogniser's: one step blurs what is enlarged.
     level = get_rotate_crop_image(page, box)
-    width = max(STEP, math.ceil(HEIGHT * level.shape[1] / level.shape[0] * squeeze))
+    width = max(STEP, math.ceil(HEIGHT * level.shape[1] / level.shape[0]))
     return np.asarray(cv2.resize(level, (width, HEIGHT)), dtype=np.uint8)
 
 
@@ -186,9 +187,9 @@ def raise_digits(image: Pixels, glyphs: Sequence[Glyph]) -> None:
             glyphs[index].char = superscript(glyphs[index].char)
         else:
             base = None
-    for last, glyph in pairwise(glyphs):
-        if last.char in _RAISED and glyph.char.isascii() and glyph.char.isdigit():  # Nobody prints 2³1: it is 2³¹
-            glyph.confidence = min(glyph.confidence, _HALF_RAISED)
+    for found in _HALF_RAISED.finditer("".join(glyph.char for glyph in glyphs)):
+        for glyph in glyphs[slice(*found.span())]:
+            glyph.confidence = min(glyph.confidence, _HALF)
 
 
 def _next(glyphs: Sequence[Glyph], rows: Sequence[Rows | None], index: int, usual: float) -> Rows | None:

@@ -21,8 +21,9 @@ _MODELS = Path(str(files("build_dataset.pipeline.ocr.engines.models")))
 _MIN_SCORE = 0.3
 """Lines below this confidence are noise from figures; rapidocr's own 0.5 drops faint but readable lines."""
 _SQUEEZE = 0.8
-"""Factor on the width of line images: a fifth less to compute, and no more errors (benchmarks/ocr: 0.071/0.059/0.496/
-0.663 % at 0.8, 0.11/0.05/0.42/0.51 % at 1; more from 0.7 on). The models were trained on lines squeezed so."""
+"""Factor on the width of line images that the tiny model reads: a fifth less to compute, and no more errors
+(benchmarks/ocr: 0.071/0.059/0.496/0.663 % at 0.8, 0.11/0.05/0.42/0.51 % at 1; more from 0.7 on). The models were
+trained on lines squeezed so."""
 _CPUINFO = Path("/proc/cpuinfo")
 _BFLOAT16 = re.compile(r"^flags\s*:.* (?:amx_bf16|avx512_bf16)\b", re.MULTILINE)
 """Flags of processors on which OpenVINO computes in bfloat16, 1.7 times as fast as without. With AVX2 alone it reads
@@ -65,13 +66,12 @@ class RapidEngine(OcrEngine):
         import cv2
 
         cv2.setNumThreads(1)
-        self._backend = backend(params)
-        self._detector = Detector(_model("tiny", "det"), self._backend, params.detection_side)
-        self._good = Recogniser.load(_model("small", "rec"), self._backend, None)
-        quick = Recogniser.load(_model("tiny", "rec"), self._backend, _MODELS / "PP-OCRv6_rec_tiny.txt")
-        # Lines are cut at full width, and squeezed for the quick look: parts that are read again are hard, at full
-        # width 35 of 14,408 characters of scans were wrong, squeezed 40.
-        self._lines = Cascade(quick, self._good, _SQUEEZE)
+        runs_on = backend(params)
+        self._detector = Detector(_model("tiny", "det"), runs_on, params.detection_side)
+        self._good = Recogniser.load(_model("small", "rec"), runs_on)
+        tiny = Recogniser.load(_model("tiny", "rec"), runs_on, _MODELS / "PP-OCRv6_rec_tiny.txt")
+        # Parts that are read again are hard: at full width 35 of 14,408 characters of scans were wrong, squeezed 40.
+        self._lines = Cascade(tiny, self._good, _SQUEEZE)
 
     @staticmethod
     def check(params: RapidOcrParams) -> None:
@@ -89,19 +89,19 @@ class RapidEngine(OcrEngine):
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The lines of an RGB image."""
         page = np.ascontiguousarray(pixels[:, :, ::-1])
-        cut = [(box, cut_line(page, box, 1.0)) for box in self._detector.find(page)]
+        cut = [(box, cut_line(page, box)) for box in self._detector.find(page)]
         found = [(box, image) for box, image in cut if image is not None]
         lines = self._lines.read([image for _, image in found])
         words = []
         for (box, image), glyphs in zip(found, lines, strict=True):
             raise_digits(image, glyphs)
-            again = self._wider(page, box) if mark_lost(image, glyphs) else None
+            again = self._wider(page, box) if any(glyph.gap >= 1 for glyph in glyphs) else None
             words.append(_word(box, again or glyphs))
         return [word for word in words if word]
 
     def _wider(self, page: NDArray[np.uint8], box: NDArray[np.float32]) -> list[Glyph] | None:
         """Return what is read with more of the page around a line; None where some of its ink is still unclaimed."""
-        image = cut_line(page, grown(box), 1.0)
+        image = cut_line(page, grown(box))
         if image is None:
             return None
         (glyphs,) = self._good.read([image])

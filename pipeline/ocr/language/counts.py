@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
@@ -116,7 +115,6 @@ class Language:
 
         confused: pairs of characters between which it wavered.
         """
-        self.decided: Counter[str] = Counter()  # Simplified forms of what unsure places of the folder have
         self.confused: dict[str, dict[str, None]] = {}
         for one, other in confused:
             self.confused.setdefault(one, {})[other] = None

@@ -41,35 +41,28 @@ Values = NDArray[np.float32]
 _TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
 _MOST, _MARKS, _TOGETHER = 6, 2, 3
 """Ideographs and others looked at in one place, and places that are decided together: 512 readings."""
-_OF_SIGHT, _OF_LANGUAGE, _OF_USE, _OF_FOLDER = 1.2, 0.85, 1.1, 0.75
-"""Weights of the logarithms of what the recogniser says, what the language says, taken off, how often a character is
-used at all, since the recogniser has learned that too, and in how many unsure places of the folder it was decided.
-Fitted to 6,100 places whose truth is known."""
+_OF_SIGHT, _OF_LANGUAGE, _OF_USE = 1.2, 0.85, 1.1
+"""Weights of the logarithms of what the recogniser says, what the language says and, taken off, how often a character
+is used at all, since the recogniser has learned that too. Fitted to 6,100 places whose truth is known."""
 _RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
-_NOT_YET, _DECIDED = 0.5, 2.2
-"""Places of a folder that a character has before it was decided in one, and the odds from which it was."""
 _MARGIN, _LEAST_SIGHT = 2.0, -4.5
 """Natural logarithm of the odds from which a character is changed, by both and by the recogniser alone. Never where a
 line breaks off: 減刑 of 湮滅刑事證據."""
 _CONFUSED, _MAY_BE = 0.4, 0.02
 """Probability of another character from which the two are confused in a folder, and the one it has where recognition
 is sure: what is 冀 or 糞 in one place may be so in others."""
-_IMPOSSIBLE, _UNLIKELY, _AGREED, _FITS = 5.0, 4.0, 0.5, 0.15
+_IMPOSSIBLE, _UNLIKELY, _AGREED = 5.0, 4.0, 0.5
 """Natural logarithm of how much likelier its neighbours make a look-alike, from which a character that was read with
-certainty is doubtful: 水睡 is 水腫. Of 2,253 lines read right none has such a place; of look-alikes put into them
-96 % are found. And how much likelier they make the character itself, at least, that needs no comparison; how
-much likelier the look-alike is without the place that speaks most for it; and its probability by sight then."""
+certainty is doubtful: 水睡 for 水腫, or a misprint. Of 2,253 lines read right none has such a place; of look-alikes
+put into them 96 % are found. And how much likelier they make the character itself, at least, that needs no
+comparison; and how much likelier the look-alike is without the place that speaks most for it."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
-_UNKNOWN = 0.5  # The most that a character is sure of which no text has an example, or beside ink that none claims
-_AGAINST, _OVERWHELMING = -2.0, 4.0
-"""Natural logarithms of the odds: by sight, below which a changed character is no surer either, 定痛丸 for 定痫丸; by
-all, from which it may be."""
+_UNKNOWN = 0.5
+"""The most that a character is sure of which no text has an example, for which a look-alike fits far better, or beside
+ink that none claims."""
 FEATURES = 7
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
-_INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
-"""In heights of a line: how far left or right the next one begins, how far below, and how far from the edge of its
-column it ends at most if it goes on."""
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
 _WEIGHTS: NDArray[np.float64] = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
 
@@ -79,11 +72,11 @@ class WordDraft:
     """A word while it is decoded."""
 
     text: str
-    beside: tuple[str, str]  # The ends of the lines that it goes on from and goes on in; "" for none
     doubts: Mapping[int, Doubt]
+    strange: Mapping[int, str]  # Places that have a character which its neighbours make all but impossible: what fits
     sight: dict[int, float]  # Natural logarithm of the odds of the character of an unsure place, by the recogniser
     odds: dict[int, float]  # The same with the language
-    changes: dict[int, tuple[str, float]]  # What was seen in a changed place, and the odds by sight against it
+    changes: dict[int, str]  # What was seen in a changed place
 
 
 class _Choice(NamedTuple):
@@ -129,101 +122,68 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
         end = start + sum(map(str.isalnum, draft.text))
         labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
-        against = (at for at, (_, sight) in draft.changes.items() if sight < _AGAINST)
-        doubted = {at for at in against if draft.odds.get(at, 0.0) < _OVERWHELMING}
         told = {
-            at: min(one, _UNKNOWN) if draft.text[at] in unknown or at in doubted else one
+            at: min(one, _UNKNOWN) if draft.text[at] in unknown or at in draft.strange else one
             for at, one in zip(places, right[start:end].tolist(), strict=True)
         }
         sure = {at: one for at, one in told.items() if at not in labels} | chances_of_marks(draft.text, draft.doubts)
         sure |= {at: min(sure.get(at, 1.0), _UNKNOWN) for at, doubt in draft.doubts.items() if doubt.gap >= 1}
-        seen = {at: change[0] for at, change in draft.changes.items()}
+        seen = {**draft.strange, **draft.changes}
         unsure = tuple(unsure_characters(draft.text, sure, draft.doubts, seen))
         found.append(replace(word, text=draft.text, confidence=prod(sure.values()), unsure=unsure))
         start = end
     return found
 
 
-def decided(words: Sequence[Word], language: Language) -> Iterator[str]:
-    """Yield the simplified forms of characters in unsure places of a page: 竇 in one is more likely in the next."""
-    for draft in drafts_of(words, language):
-        yield from (plain(draft.text[at]) for at, found in draft.odds.items() if found >= _DECIDED)
-
-
 def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
     """Return the words of a page with their unsure characters decided."""
     script = "big5" if is_traditional(word.text for word in words) else "gb2312"
-    return [_draft(word, beside, language, script) for word, beside in zip(words, _beside(words), strict=True)]
+    return [_draft(word, language, script) for word in words]
 
 
-def _beside(words: Sequence[Word]) -> Iterable[tuple[str, str]]:
-    """Return the ends of the lines that each word goes on from and goes on in: 湮 / 滅刑事證據.
-
-    A line goes on where it is full, an ideograph ends it, and one begins the line below.
-    """
-    before, after = [""] * len(words), [""] * len(words)
-    begins = [at for at, word in enumerate(words) if word.corners and is_ideograph(word.text[0])]
-    for at, word in enumerate(words):
-        if not word.corners or not is_ideograph(word.text[-1]):
-            continue
-        (_, top), (right, _), _, (left, bottom) = word.corners
-        high = bottom - top
-        corners = [(other, words[other].corners[0]) for other in begins if other != at]
-        near = ((abs(y - bottom), abs(x - left), other) for other, (x, y) in corners if y > (top + bottom) / 2)
-        below = sorted(one for one in near if one[0] < _LEADING * high and one[1] < _INDENT * high)
-        edge = max(box[2] for box in (one.box for one in words if one.corners) if box[0] < right and left < box[2])
-        if below and right > edge - _FULL * high:
-            after[at], before[below[0][2]] = words[below[0][2]].text[:2], word.text[-2:]
-    return zip(before, after, strict=True)
-
-
-def _codes(text: str, beside: tuple[str, str]) -> Codes:
+def _codes(text: str) -> Codes:
     """Return the codes of a word between two of what stands on each side of it, 0 for none."""
-    before, after = beside
-    return np.pad(codes_of(before + text + after), (2 - len(before), 2 - len(after)))
+    return np.pad(codes_of(text), 2)
 
 
-def _draft(word: Word, beside: tuple[str, str], language: Language, script: str) -> WordDraft:
-    doubts = _with_confusions(word, beside, language)
-    codes, chars = _codes(word.text, beside), list(word.text)
-    draft = WordDraft(word.text, beside, doubts, {}, {}, {})
+def _draft(word: Word, language: Language, script: str) -> WordDraft:
+    doubts = _with_confusions(word, language)
+    codes, chars = _codes(word.text), list(word.text)
+    draft = WordDraft(word.text, doubts, dict(_out_of_place(word.text, codes, language)), {}, {}, {})
     noted = {doubt.at for doubt in word.doubts or ()}
     for group in _groups(_choices(word.text, doubts, script)):
         learned = int(any(choice.at not in noted for choice in group))  # What was sure is in the recognised text
         for choice, best, shares in zip(group, *_weigh(group, codes, language, learned), strict=True):
             sight = choice.sight[best] - choice.sight[0]
-            likely = _stands_in_text(chars, choice.at, beside) and sight >= _LEAST_SIGHT
+            likely = _stands_in_text(chars, choice.at) and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
             draft.odds[choice.at] = odds(shares[at])
             draft.sight[choice.at] = odds(exp(choice.sight[at]))
             if at:
                 chars[choice.at] = choice.chars[at]
-                draft.changes[choice.at] = choice.chars[0], sight
-        codes = _codes("".join(chars), beside)
+                draft.changes[choice.at] = choice.chars[0]
+        codes = _codes("".join(chars))
     for at, doubt in doubts.items():
         char, _ = alone(word.text, doubt) or (chars[at], "")
         if char != chars[at]:
-            draft.changes[at] = chars[at], log(dict(doubt.others)[char] / doubt.sure)
-            chars[at] = char
+            draft.changes[at], chars[at] = chars[at], char
     draft.text = "".join(chars)
+    draft.strange = {at: char for at, char in draft.strange.items() if at not in draft.changes}
     return draft
 
 
-def _with_confusions(word: Word, beside: tuple[str, str], language: Language) -> dict[int, Doubt]:
-    """Return the doubts of a word by place, with those about characters that may be others of their shape."""
-    doubts = {doubt.at: in_chinese(doubt) for doubt in word.doubts or ()}
-    others = [(at, other, _MAY_BE) for at, char in enumerate(word.text) for other in language.confused.get(char, ())]
-    others = [one for one in others if one[0] not in doubts]
-    for at, char, share in [*others, *((*one, _FITS) for one in _out_of_place(word.text, beside, language))]:
-        own = doubts.get(at) or Doubt(at, 1 - share)
-        told = dict(own.others)
-        doubts[at] = own._replace(others=tuple((told | {char: max(share, told.get(char, 0.0))}).items()))
-    return dict(sorted(doubts.items()))
+def _with_confusions(word: Word, language: Language) -> dict[int, Doubt]:
+    """Return the doubts of a word by place, with those about characters that were confused in the folder."""
+    noted = {doubt.at: in_chinese(doubt) for doubt in word.doubts or ()}
+    confused = ((at, language.confused.get(char, ())) for at, char in enumerate(word.text) if at not in noted)
+    others = ((at, tuple((char, _MAY_BE) for char in chars)) for at, chars in confused if chars)
+    more = {at: Doubt(at, 1 - _MAY_BE, others=chars) for at, chars in others}
+    return dict(sorted((noted | more).items()))
 
 
-def _out_of_place(text: str, beside: tuple[str, str], language: Language) -> Iterator[tuple[int, str]]:
+def _out_of_place(text: str, codes: Codes, language: Language) -> Iterator[tuple[int, str]]:
     """Yield the places of ideographs that their neighbours make all but impossible, each with a likely look-alike."""
-    codes, known = _codes(text, beside), look_alikes()
+    known = look_alikes()
     places = [at for at, char in enumerate(text) if char in known]
     windows = codes[np.array(places, np.intp)[:, None] + np.arange(5)]
     told = _told(windows, language, besides=1)
@@ -244,12 +204,10 @@ def _told(rows: Codes, language: Language, besides: int) -> Values:
     return np.asarray(logs * (rows[:, 2:] > 0))
 
 
-def _stands_in_text(chars: Sequence[str], at: int, beside: tuple[str, str]) -> bool:
+def _stands_in_text(chars: Sequence[str], at: int) -> bool:
     """Return whether both neighbours are known, one of them an ideograph or, as in D.僅④, a number in a circle."""
-    around = [*beside[0][-1:], *chars, *beside[1][:1]]
-    at += len(beside[0][-1:])
-    near = "".join(around[at - 1 : at] + around[at + 1 : at + 2])
-    return 0 < at < len(around) - 1 and any(is_ideograph(one) or codes_of(one)[0] == CIRCLED for one in near)
+    near = [*chars[at - 1 : at], *chars[at + 1 : at + 2]]
+    return len(near) > 1 and any(is_ideograph(one) or codes_of(one)[0] == CIRCLED for one in near)
 
 
 def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:
@@ -317,9 +275,7 @@ def _weigh(
     for place, choice in enumerate(group):
         own = codes_of("".join(choice.chars))
         rows[:, choice.at - first] = own[picks[:, place]]
-        elsewhere = [language.decided[plain(char)] - 1 for char in choice.chars]  # One may be this place
-        folder = _OF_FOLDER * np.log(np.maximum(elsewhere, 0, dtype=np.float32) + _NOT_YET)
-        seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * np.maximum(language.use(own), _RARE) + folder
+        seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * np.maximum(language.use(own), _RARE)
         sight += seen[picks[:, place]]
     total = sight + _OF_LANGUAGE * _told(rows, language, besides).sum(axis=1)
     usable = (picks < [choice.usable for choice in group]).all(axis=1)
@@ -340,7 +296,7 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     odds with the language, how much likelier its neighbours make it and the two behind it, above and below 0, and
     that no character was overlooked behind it.
     """
-    codes = np.concatenate([_codes(draft.text, draft.beside) for draft in drafts] or [np.zeros(4, np.int64)])
+    codes = np.concatenate([_codes(draft.text) for draft in drafts] or [np.zeros(4, np.int64)])
     codes[codes == CIRCLED] = BREAK
     gain = language.logs(codes[:-2], codes[1:-1], codes[2:], besides=1) - language.use(codes[2:])
     gain[codes[2:] == 0] = np.nan  # Behind the text

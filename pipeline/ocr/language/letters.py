@@ -26,10 +26,12 @@ _ALONE = (
 of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D); its shape, and its probability from which it is
 written."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
+_BEFORE_L = ("HC", "KC", "aC", "mo")  # Behind these an I is mostly an l: HCl, NaCl, mmol
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 _AS_LIKELY, _GREEK = 8.0, 100.0
 """Factors on the probability of another of the shape, which no language decides, and of one of another alphabet."""
 _OF_UNIT = re.compile(r"(?<=[A-Za-z])/(?=[dmμn]?L(?![A-Za-z]))")  # Nothing but a slash makes a unit: IU/L, mg/dL
+_BRACE = re.compile(r"(?<=[A-Za-z])\{(?=$|[^\x00-\x7f])(?![^}]*\})")  # It closes nowhere: the B{ of 维生素B₁
 OPTION = re.compile(r"(?:^|(?<=[\t ]))(?:[(（][A-Ha-h]|[A-H])(?=[.．、)）:：])")
 """A label, whose letter is the next in order or no label to the parser. In brackets a
 capital may be read as a small one."""
@@ -56,9 +58,14 @@ def odds_of_letter(text: str, doubt: Doubt) -> float:
     beside = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
     if text[at] in "ⅡⅢ" and any(one in "1IlⅠⅡⅢ" for one in beside):
         return 0.0  # Nobody prints ⅡI: the two are II, or III
+    if text[at] == "I" and text[max(0, at - 2) : at] in _BEFORE_L:
+        return 0.0
     own, shape = share_of(text, doubt), next((shape for shape in _SHAPES if text[at] in shape), "")
     alike = [(char, share) for char, share in doubt.others if char in shape and plain(char) != plain(text[at])]
     rivals = [(char, share) for char, share in alike if _may_stand(char, text, at)]
+    near = [char for char in beside if char.isascii() and char.isalpha()]
+    if near and all(char.isupper() is text[at].isupper() for char in near):  # The p of IPSec, ESP is a P
+        own += sum(share for char, share in doubt.others if char == text[at].swapcase())
     own += sum(share for _, share in alike) - sum(share for _, share in rivals)  # The l of lgA speaks for I
     weights = (share * (_GREEK if char in "αγχ" or text[at] == "ν" else _AS_LIKELY) for char, share in rivals)
     return odds(own / (1 + sum(weights)))
@@ -93,7 +100,8 @@ def chances_of_marks(text: str, doubts: Mapping[int, Doubt]) -> dict[int, float]
         (at, sum(share for char, share in others if _is_letter(char) and char not in plain(text[at])))  # C for ℃
         for at, others in marks
     )
-    return {at: max(0.0, 1 - share) for at, share in lost if share >= _LETTER_SHARE}
+    braces = {found.start(): 0.5 for found in _BRACE.finditer(text)}
+    return {at: max(0.0, 1 - share) for at, share in lost if share >= _LETTER_SHARE} | braces
 
 
 def _is_letter(char: str) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from build_dataset.pipeline.ocr.engines import cascade, network
 from build_dataset.pipeline.ocr.engines.cascade import Cascade, LinePart, Recogniser, is_sure, splice_line, unsure_parts
-from build_dataset.pipeline.ocr.engines.ctc import Alphabet, Glyph
+from build_dataset.pipeline.ocr.engines.ctc import Glyph
 from build_dataset.pipeline.ocr.engines.network import STEP, padded_width, values_of
 
 EM = 4
@@ -185,23 +185,6 @@ class Counting:
         return output
 
 
-def test_an_image_of_a_line_that_comes_again_is_read_once():
-    network = Counting()
-    recogniser = Recogniser(network, Alphabet(["甲", "乙", ".", "．"]))
-    light, dark = (np.full((48, 64, 3), value, dtype=np.uint8) for value in (255, 0))
-    first = recogniser.read([light, dark, light])
-    again = recogniser.read([dark])
-    assert ["".join(glyph.char for glyph in line) for line in [*first, *again]] == ["甲", "乙", "甲", "乙"]
-    assert network.calls == 2
-
-
-def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr(cascade, "_REMEMBERED", 3)
-    recogniser = Recogniser(Counting(), Alphabet(["甲", "乙", ".", "．"]))
-    recogniser.read([np.full((48, 64, 3), value, dtype=np.uint8) for value in range(9)])
-    assert len(recogniser._known) == 3
-
-
 THOUSANDTHS = [step / 1000 for step in range(1001)]
 
 
@@ -251,23 +234,6 @@ def box(width: float, height: float, x: float = 10.0, y: float = 10.0) -> np.nda
     return np.array(corners, dtype=np.float32)
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "squeeze", "shape"),
-    [
-        (100, 20, 1.0, (48, 240, 3)),
-        (100, 20, 0.8, (48, 192, 3)),
-        (2, 20, 1.0, (48, 480, 3)),  # stands on end
-        (20, 29, 1.0, (48, 34, 3)),
-        (20, 30, 1.0, (48, 72, 3)),
-        (5, 3, 1.0, (48, 80, 3)),
-    ],
-)
-def test_the_image_of_a_line_is_as_high_as_the_recogniser_wants_it(width, height, squeeze, shape):
-    page = np.zeros((400, 900, 3), np.uint8)
-    assert network.cut_line(page, box(width, height), squeeze).shape == shape
-    assert network.cut_line(page, box(1, height), squeeze) is None
-
-
 def test_a_line_is_padded_with_grey_and_white_is_one():
     values = values_of(np.full((48, 50, 3), 255, np.uint8))
     assert (values.shape, values[0, 0, 0, 49], values[0, 0, 0, 50]) == ((1, 3, 48, 64), 1.0, 0.0)
@@ -308,18 +274,6 @@ def test_ink_belongs_to_a_character_near_its_middle_and_specks_to_none(flips):
         return len(network._strokes(image))
 
     assert flips(strokes, range(1, 20)) == [8]
-
-
-def test_two_thousand_images_are_remembered_and_the_one_least_used_is_forgotten() -> None:
-    network = Counting()
-    recogniser = Recogniser(network, Alphabet(["甲", "乙", ".", "．"]))
-    many = np.zeros((2001, 48, 8, 3), np.uint8)
-    many[:, 0, 0, 0], many[:, 0, 0, 1] = np.arange(2001) % 256, np.arange(2001) // 256
-    recogniser.read(list(many))
-    recogniser.read(list(many[1:]))
-    assert network.calls == 2001
-    recogniser.read([many[0]])
-    assert network.calls == 2002
 
 
 @pytest.mark.parametrize(("listed", "known"), [(None, "甲"), ("乙\n丙\n.\n．\n", "乙")])

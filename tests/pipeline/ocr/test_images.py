@@ -7,6 +7,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import pymupdf
 import pytest
 from PIL import Image, ImageDraw, ImageOps
 
@@ -187,6 +188,36 @@ def test_pale_words_of_a_watermark_that_stand_apart_go_with_it_and_level_colour_
     cleaned = remove_coloured_watermark(np.asarray(page))
     assert cleaned[:900].min() == 255
     assert tuple(cleaned[1015, 200]) == (255, 0, 0)
+
+
+def stamped(font: pymupdf.Font, colour: tuple[float, ...], size: float = 80, *, text: bool = True) -> np.ndarray:
+    """A page of text, 120 dpi, a large level word across it."""
+    page = pymupdf.open().new_page(width=420, height=600)
+    lines, stamp = pymupdf.TextWriter(page.rect), pymupdf.TextWriter(page.rect)
+    for row in range(30):
+        lines.append((40, 40 + 18 * row), "下列關於藥物的敘述，何者錯誤？血中濃度" if text else "圖", font, 12)
+    stamp.append((60, 320), "公告試題"[: round(320 / size)], font, size)
+    stamp.write_text(page, color=colour)
+    lines.write_text(page, color=(0, 0, 0))
+    pixmap = page.get_pixmap(dpi=120)
+    return np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.h, pixmap.w, 3).copy()
+
+
+@pytest.mark.parametrize("colour", [(1, 0, 0), (0.9, 0.2, 0.3), (0.2, 0.3, 1), (1, 0.6, 0.6), (0.75, 0.75, 0.75)])
+def test_a_large_level_word_across_the_text_goes_whatever_its_colour_and_the_text_stays(cjk, colour):
+    before, plain = stamped(cjk, colour), stamped(cjk, (1, 1, 1))
+    after = clean_page(before)
+    dark = plain.max(axis=2) < 90
+    assert (after[dark].max(axis=1) < 128).mean() > 0.99
+    paper = cv2.erode((plain.min(axis=2) > 250).astype(np.uint8), np.ones((3, 3))) > 0
+    assert (before[paper].min(axis=1) < 240).mean() > 0.03
+    assert (after[paper].min(axis=1) < 200).mean() < 0.005
+
+
+@pytest.mark.parametrize(("size", "text"), [(30, True), (80, False)])
+def test_coloured_print_that_is_no_larger_than_a_heading_or_stands_apart_from_text_stays(cjk, size, text):
+    before = stamped(cjk, (1, 0, 0), size, text=text)
+    assert (remove_coloured_watermark(before) == before).all()
 
 
 def watermarked(grey: int) -> np.ndarray:

@@ -71,13 +71,24 @@ def test_digits_are_raised_behind_letters_and_digits_that_stand_on_the_line(
     assert read(text, *ink) == found
 
 
-def test_a_digit_on_the_line_behind_a_raised_one_is_unsure() -> None:
-    image = np.full((48, 120, 3), 255, np.uint8)
-    for place, (top, end) in enumerate((TALL, RAISED, TALL, TALL)):
+@pytest.mark.parametrize(
+    ("text", "ink", "unsure"),
+    [
+        ("231x", [TALL, RAISED], "1"),
+        ("231x", [TALL, TALL, RAISED], "23"),
+        ("x10¹²", [], ""),
+        ("4×109x", [TALL, TALL, TALL, TALL, RAISED], ""),
+        ("x29x", [TALL, TALL, RAISED], ""),
+        ("x29x", [], ""),
+    ],
+)
+def test_digits_beside_raised_ones_that_may_be_raised_too_are_unsure(text: str, ink: list[Ink], unsure: str) -> None:
+    image = np.full((48, 24 * len(text) + 24, 3), 255, np.uint8)
+    for place, (top, end) in enumerate([*ink, *[TALL] * (len(text) - len(ink))]):
         image[top:end, 24 * place + 10 : 24 * place + 18] = 0
-    glyphs = [Glyph(char, 0.99, (24 * at + 14) / network.STEP) for at, char in enumerate("231x")]
+    glyphs = [Glyph(char, 0.99, (24 * at + 14) / network.STEP) for at, char in enumerate(text)]
     raise_digits(image, glyphs)
-    assert [(glyph.char, glyph.confidence) for glyph in glyphs] == [("2", 0.99), ("³", 0.99), ("1", 0.5), ("x", 0.99)]
+    assert "".join(glyph.char for glyph in glyphs if glyph.confidence == 0.5) == unsure
 
 
 def test_a_digit_beside_a_small_letter_stays(flips: Any) -> None:

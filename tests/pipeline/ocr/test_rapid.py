@@ -125,18 +125,17 @@ def test_a_line_is_cut_level_at_the_height_that_recognisers_want(flips):
     page = np.full((120, 200, 3), 255, np.uint8)
     page[40:60, 50:150] = 0
 
-    def cut(width: float, height: float, squeeze=1.0) -> tuple[int, ...] | None:
+    def cut(width: float, height: float) -> tuple[int, ...] | None:
         box = np.array([[50, 40], [50 + width, 40], [50 + width, 40 + height], [50, 40 + height]], np.float32)
-        found = network.cut_line(page, box, squeeze)
+        found = network.cut_line(page, box)
         return None if found is None else found.shape
 
     assert cut(100, 20) == (48, 240, 3)
-    assert cut(100, 20, 0.5) == (48, 120, 3)
     assert cut(2, 20) == (48, 480, 3), "laid down"
     assert flips(lambda height: cut(20, height) and cut(20, height)[1] > 48, range(20, 50)) == [30]
     assert flips(lambda half: cut(100, half / 2) is None, range(1, 10)) == [4]
     box = np.array([[50, 40], [150, 40], [150, 60], [50, 60]], np.float32)
-    assert int(network.cut_line(page, box, 1.0).max()) == 0
+    assert int(network.cut_line(page, box).max()) == 0
     assert network.narrow_line(np.zeros((48, 101, 3), np.uint8), 0.5).shape == (48, 51, 3)
     assert network.narrow_line(np.zeros((48, 10, 3), np.uint8), 0.5).shape == (48, 8, 3)
 
@@ -151,19 +150,19 @@ class FakeDetector:
         return [CORNERS, CORNERS + 20, CORNERS + 40]
 
 
-def test_lines_are_cut_at_full_width_and_read_by_both_models(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_cut_at_full_width_and_given_to_both_models(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
-    cut: list[tuple[float, float]] = []
+    cut: list[float] = []
 
-    def load(path: Path, backend: str, known: Path | None) -> tuple[str, str, str | None]:
+    def load(path: Path, backend: str, known: Path | None = None) -> tuple[str, str, str | None]:
         return (path.name, backend, known and known.name)
 
     class FakeCascade:
         def __init__(self, *given: object) -> None:
             self.given = given
 
-    def cut_line(page: np.ndarray, box: np.ndarray, squeeze: float) -> np.ndarray | None:
-        cut.append((float(box[0, 0]), squeeze))
+    def cut_line(page: np.ndarray, box: np.ndarray) -> np.ndarray | None:
+        cut.append(float(box[0, 0]))
         return None if box[0, 0] == 20 else np.full((48, 60, 3), 255, np.uint8)
 
     monkeypatch.setattr("cv2.setNumThreads", threads.append)
@@ -190,7 +189,7 @@ def test_lines_are_cut_at_full_width_and_read_by_both_models(monkeypatch: pytest
     coloured = np.zeros((60, 80, 3), np.uint8)
     coloured[:, :, 0] = 200
     words = engine.recognise(coloured)
-    assert cut == [(0.0, 1.0), (20.0, 1.0), (40.0, 1.0)]
+    assert cut == [0.0, 20.0, 40.0]
     assert [(word.text, word.corners[0]) for word in words] == [("甲", (0.0, 0.0))]
     assert detector.page[0, 0].tolist() == [0, 0, 200], "networks want blue first"
 

@@ -28,6 +28,8 @@ def odds(text: str, char: str, other: str, share: float) -> float:
         ("15岁", "1", "l"),
         ("Ⅰ型", "Ⅰ", "I"),
         ("X线", "X", "χ"),
+        ("B. ESP 协议", "P", "p"),
+        ("IPSec", "P", "p"),
     ],
 )
 def test_what_cannot_stand_there_is_no_doubt(text, char, other):
@@ -49,6 +51,17 @@ def test_what_cannot_stand_there_is_no_doubt(text, char, other):
 )
 def test_another_of_the_shape_is_a_doubt(text, char, other):
     assert odds(text, char, other, 0.03) < odds(text, char, "@", 0.03) - 0.15
+
+
+@pytest.mark.parametrize(("text", "sure"), [("产物HCI是", False), ("21mmoI/L", False), ("ICI杂志", True)])
+def test_an_i_in_the_place_of_an_l_that_ends_a_formula_or_a_unit_waits(text, sure):
+    at = text.rindex("I")
+    assert (odds_of_letter(text, Doubt(at, 0.999)) > 3) is sure
+
+
+@pytest.mark.parametrize(("text", "told"), [("A.维生素B{", {6: 0.5}), ("令S={x}", {}), ("集合A{x}", {})])
+def test_a_brace_behind_a_letter_that_closes_nowhere_may_be_a_lowered_digit(text, told):
+    assert chances_of_marks(text, {}) == told
 
 
 def test_a_numeral_of_two_kinds_of_letters_is_a_doubt_however_sure():
