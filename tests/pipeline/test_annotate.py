@@ -1,10 +1,5 @@
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -171,57 +166,6 @@ def test_the_key_is_in_no_table_fact_note_or_store(context, server, monkeypatch)
     said += [str(result.facts), str(result.notes), str(result.review), str(context.store.items)]
     said.append(str(params.semantic()))
     assert "secret" not in "".join(said)
-
-
-CHILD = """
-import sys
-from pathlib import Path
-from build_dataset.pipeline import annotate
-from build_dataset.pipeline.annotate import choose, problems, run
-from build_dataset.pipeline.runtime.store import ItemStore
-from build_dataset.schemas.dataset import DatasetParams
-from tests.conftest import FakeContext
-from tests.pipeline.test_annotate import AnnotateLlmOptions, AnnotateParams, questions, table
-
-url, store, count = sys.argv[1:]
-options = AnnotateLlmOptions(base_url=url, model="m", concurrency=8)
-context = FakeContext(Path("."), Path("."), DatasetParams(name="t"), ItemStore(Path(store)))
-result = run(table(questions(int(count))), AnnotateParams(llm=options), context)
-sys.stdout.write(result.tables["annotations"].write_json())
-"""
-
-
-def annotate_in_a_process(server, store: Path, count: int) -> subprocess.Popen:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", CHILD, server.url, str(store), str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, cwd=ROOT)
-
-
-@pytest.mark.slow
-def test_a_killed_run_loses_at_most_what_was_in_flight_and_pays_nothing_twice(server, tmp_path):
-    count, at_once, kills = 150, 8, 1
-    server.script = lambda question, earlier, body: Reply(stall=0.02)
-    for round_ in range(kills):
-        child = annotate_in_a_process(server, tmp_path / "s.sqlite", count)
-        wait_until(lambda target=40 * (round_ + 1): len(server.answered) >= target, child)
-        child.send_signal(signal.SIGKILL)
-        child.wait()
-    finished, _ = annotate_in_a_process(server, tmp_path / "s.sqlite", count).communicate(timeout=600)
-    assert len(server.asked) == count
-    assert sum(server.asked.values()) <= count + kills * at_once
-    server.asked.clear()
-    again, _ = annotate_in_a_process(server, tmp_path / "s.sqlite", count).communicate(timeout=600)
-    assert not server.asked
-    assert again == finished
-    assert finished.count(b"question_id") == 5 * count
-
-
-def wait_until(condition, child, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert child.poll() is None, "ended before it was killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def test_what_was_pulled_is_learned_from_once_it_is_enough_and_that_is_said(context, monkeypatch):

@@ -360,12 +360,6 @@ def test_a_wrong_token_is_told_in_one_line_without_the_token(params, context, mo
     assert "f" * 40 not in str(caught.value)
 
 
-def test_a_missing_token_is_told_in_one_line(params, context, monkeypatch):
-    monkeypatch.delenv("LABEL_STUDIO_API_KEY")
-    with pytest.raises(UserError, match="LABEL_STUDIO_API_KEY is not set"):
-        exchange.push(tables([question(1)]), params, context)
-
-
 @pytest.mark.parametrize("faults", [[REPLY_LOST], [REQUEST_LOST, REPLY_LOST]], ids="-then-".join)
 def test_a_push_over_a_bad_network_adds_every_question_once(label_studio, params, context, faults, monkeypatch):
     monkeypatch.setattr(projects, "SETTLE_SECONDS", 2.0)

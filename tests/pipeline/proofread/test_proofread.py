@@ -18,7 +18,6 @@ from build_dataset.pipeline.proofread.reader import Proofreader, read_reply
 from build_dataset.pipeline.proofread.stage import problems, run
 from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.documents import Box
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import DoubtedPlace, Question, Region
 from build_dataset.schemas.wording import findings, look_at, quoted, reason_names
 from tests.annotation.batch_server import BatchServer
@@ -354,9 +353,3 @@ def test_the_result_has_the_catalogue_s_tables(context, server):
     result = run(tables([]), ask(server), context)
     for name, record in stage("proofread").writes.items():
         assert result.tables[name].schema == record.polars_schema()
-
-
-def test_a_wrong_key_is_one_line(context, server):
-    server.script = lambda content, earlier, body: Reply(status=401, content="bad")
-    with pytest.raises(UserError, match="401"):
-        run(tables(questions(1)), ask(server), context)
