@@ -181,6 +181,8 @@ def test_the_splits_are_told_as_a_draft_before_a_release(wide, tmp_path):
     assert "not complete" not in text
     wide.config.dataset.releases = tmp_path / "releases"
     (tmp_path / "releases" / "1.0.0").mkdir(parents=True)
+    for name in ("train", "validation", "test"):
+        (tmp_path / "releases" / "1.0.0" / f"{name}.parquet").touch()
     print_summary(wide.console, wide.config, [report("export", outputs=outputs)])
     assert wide.stream.getvalue().count("a draft until") == 1
 
