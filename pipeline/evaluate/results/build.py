@@ -112,7 +112,8 @@ def plots(results: Evaluated) -> dict[str, bytes]:
     """Return the chart of accuracy by label and by question length (CMExam's figure 3) beside each table's name."""
     view = View(results.scores)
     runs = _drawn(view, results)
-    charts = {name: _chart(view, runs, name, results.more_than.get(name, 0)) for name in (*LABELLED, "length")}
+    known = filter(view.labels, (*LABELLED, "length"))  # a label set of one's own has other dimensions
+    charts = {name: _chart(view, runs, name, results.more_than.get(name, 0)) for name in known}
     return {name: svg(chart) for name, chart in charts.items() if runs and chart.labels}
 
 
