@@ -29,8 +29,6 @@ from build_dataset.schemas.questions import SPLITS, ReviewItem
 from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.wording import tally_failures
 
-_SUMMED = ("prompt_tokens", "completion_tokens", "cost")
-
 
 @dataclass
 class _Evaluation:
@@ -133,6 +131,7 @@ def _facts(backend: Backend, generations: Iterable[Generation]) -> dict[str, Any
     """
     made = list(generations)
     given = [each for each in made if each.text is not None]
+    summed = ("prompt_tokens", "completion_tokens", "cost")
     made_with = {(library, number) for each in given for library, number in (each.made_with or {}).items()}
     wasted = Counter[str]()
     for each in made:
@@ -142,7 +141,7 @@ def _facts(backend: Backend, generations: Iterable[Generation]) -> dict[str, Any
         "reported": sorted({each.model for each in given if each.model}),
         "made_with": [" ".join(each) for each in sorted(made_with)],
         "prompts": len(given),
-        **{name: _sum([getattr(each, name) for each in given]) for name in _SUMMED},
+        **{name: _sum([getattr(each, name) for each in given]) for name in summed},
         **{name: round(value, 6) for name, value in wasted.items() if value},
     }
 
