@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from operator import itemgetter
 
 from build_dataset.pipeline.ocr.model import Rect, group_while
@@ -60,8 +60,6 @@ def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], cros
         return False
     first = [min(row, key=lambda found: found[0].x0)[1] for row in rows_right]
     labels = [found[1] for text in first if (found := _P.option.match(text))]
-    if sum(bool(_P.question.match(text)) for text in first) > 1 and _runs_on(labels):
-        return True
     if len(labels) > 0.7 * len(rows_right):  # options side by side: A. … B. … / C. … D. …
         return False
     # Lines of prose rather than cells of a grid: half of the rows of each side hold words.
@@ -98,12 +96,6 @@ def _step(step: int, far: int = 9) -> float:
     if step == 1:
         return 1.0
     return 0.0 if 0 < step <= far else -0.5
-
-
-def _runs_on(labels: Sequence[str]) -> bool:
-    """Return whether labels below each other are A, B, C, as in a column; beside others they are B, D, B, D."""
-    steps = [ord(after) - ord(before) == 1 for before, after in pairwise(labels)]
-    return len(steps) > 1 and sum(steps) >= 0.5 * len(steps)  # a new question begins with A again
 
 
 def _rows(side: list[tuple[Rect, str]]) -> list[list[tuple[Rect, str]]]:

@@ -68,13 +68,6 @@ def test_how_well_numbers_and_labels_run(texts, score):
     assert columns._steps(texts) == score
 
 
-@pytest.mark.parametrize(
-    ("labels", "runs"), [("AB", False), ("ABC", True), ("BDBD", False), ("ABD", True), ("ABDF", False)]
-)
-def test_labels_below_each_other_run_on(labels, runs):
-    assert columns._runs_on(labels) == runs
-
-
 def test_texts_of_one_row_are_read_from_left_to_right(flips):
     side = [segment(50, 100, "甲"), segment(200, 103, "乙"), segment(10, 102, "丙"), segment(10, 107.6, "丁")]
     assert columns._in_rows(side) == ["丙", "甲", "乙", "丁"]
@@ -107,20 +100,6 @@ def test_exactly_a_quarter_of_the_rows_may_cross_the_gutter(flips):
         return gutter(rows=9, extra=titles) is not None
 
     assert flips(parted, range(12)) == [4], "three of twelve rows may"
-
-
-@pytest.mark.parametrize(
-    ("texts", "parted"),
-    [
-        (["1. 下列叙述", *"ABC", "2. 下列叙述", *"AB"], True),
-        (["1. 下列叙述", *"ABC", "下列叙述何者", *"AB"], False),
-        (["1. 下列叙述", *"ACE", "2. 下列叙述", *"GB"], False),
-        (["下列叙述何者", "1. 下列叙述", *"ABC", "2. 下列叙述", *"AB", "3. 下列叙述"], True),
-    ],
-)
-def test_two_questions_whose_labels_run_on_are_a_column_of_options(texts, parted):
-    right = [f"{text}. 甲" if len(text) == 1 else text for text in texts]
-    assert (find_gutter(_side(50, [PROSE] * len(right)) + _side(320, right), 600) is not None) == parted
 
 
 def test_a_gutter_ends_within_the_middle_third_of_the_page():
