@@ -10,14 +10,15 @@ from build_dataset.pipeline.parse import cells
 from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, is_number, letters_of
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
 from build_dataset.pipeline.parse.labels import cut_stem, hidden, label_after, label_at
-from build_dataset.schemas.columns import flags_of, plain_header, vocabulary
+from build_dataset.schemas.columns import flags_of, in_language, option_groups, plain_header, roles_of, vocabulary
+from build_dataset.schemas.grouping import group_values
 
 _TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
 _TYPED = 10  # keys of which one alone that names the next label, E of A to D, is a typing error
 _COMMON = "E"  # the last label that exams use: one key F is a typing error where no column is left that could hold it
 _DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
-_SHOWN = 20  # least number of keys for an option that none of them names to be none: each of four is 1 in 4
 _FIGURES = 3  # least number of such rows, and of other pictures
+_SHOWN = 20
 """Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in
 4."""
 
@@ -147,6 +148,44 @@ def side_by_side(
     if not whole and length is not None:
         whole = [run[1:] for run in runs if len(run) == size + 1 and max(run, key=length) == run[0]]
     return whole[0] if len(whole) == 1 else []
+
+
+def numbered_texts(columns: Sequence[str], rows: Sequence[Fields]) -> list[str]:
+    """Return the columns that are alike under one word and 1, 2, 3: p1, p2, p3 beside o1 = (1)."""
+    named = group_values((name.rstrip("0123456789"), name) for name in columns)
+    runs = [run for word, run in named.items() if [*run] == [f"{word}{at}" for at in range(1, len(run) + 1)]]
+    alike = len(runs) == 1 and all(looks_like(name, rows, runs[0]) for name in runs[0])
+    return runs[0] if alike else []
+
+
+def first_language(headers: Sequence[str]) -> tuple[list[tuple[str, str]], set[str]] | None:
+    """Return headers of the first language that asks, each behind its base, and those of the others.
+
+    ``question_de``, ``answers_de``, ``question_ru`` → ``[(question, question_de), (answers, answers_de)]``,
+    ``{question_ru}``; None where no header names a language.
+    """
+    named = group_values((found[1], (found[0], name)) for name in headers if (found := in_language(name)))
+    first = next((known for known in named.values() if any("stem" in roles_of(base) for base, _ in known)), None)
+    if first is None:
+        return None
+    return first, {name for known in named.values() if known is not first for _, name in known}
+
+
+def likely_options(headers: Sequence[str], filled: Mapping[str, int]) -> dict[str, dict[str, str]]:
+    """Return the groups of option columns with most cells that are ``filled``, those of half as many beside them."""
+    groups = {
+        word: labels
+        for word, labels in option_groups(headers).items()
+        if sum(filled[name] > 0 for name in labels.values()) > 1
+    }
+    sizes = {word: sum(filled[name] for name in labels.values()) for word, labels in groups.items()}
+    return {word: labels for word, labels in groups.items() if 2 * sizes[word] > max(sizes.values())}
+
+
+def named_by_ending(role: str, headers: Sequence[str]) -> list[str]:
+    """Return the Chinese headers whose last word names a role: 试题正文, AI 解析."""
+    words = tuple(word for word in map(plain_header, vocabulary()["roles"][role]) if "一" <= word[:1] <= "鿿")
+    return [name for name in headers if not roles_of(name) and plain_header(name).endswith(words)]
 
 
 def decorating(pictures: Sequence[str], rows: int) -> set[str]:

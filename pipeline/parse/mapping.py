@@ -14,7 +14,7 @@ from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.labels import LABELS, cut_stem
 from build_dataset.pipeline.parse.table_cells import TableCells
-from build_dataset.schemas.columns import in_language, option_groups, option_of, plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
 
@@ -86,11 +86,9 @@ class _Search(TableCells):
 
     def _by_language(self) -> None:
         """Take the first language of questions that stand in several: question_de, question_ru, answers_de, …."""
-        named = group_values((found[1], (found[0], name)) for name in self._free() if (found := in_language(name)))
-        asking = (known for known in named.values() if any("stem" in roles_of(base) for base, _ in known))
-        if "stem" in self.columns.roles or not (first := next(asking, None)):
+        if "stem" in self.columns.roles or not (found := sources.first_language(self._free())):
             return
-        others = {name for known in named.values() if known is not first for _, name in known}
+        first, others = found
         self.names = [name for name in self.names if name not in others]
         for role, name in ((role, name) for base, name in first for role in roles_of(base)):
             self._take(role, [*self.columns.roles.get(role, []), name], "name")
@@ -100,8 +98,7 @@ class _Search(TableCells):
     def _by_ending(self) -> None:
         """Take Chinese headers by their last word where no whole header is known: 试题正文, AI 解析."""
         for role in ("stem", "options", "explanation"):
-            words = tuple(word for word in map(plain_header, vocabulary()["roles"][role]) if "一" <= word[:1] <= "鿿")
-            names = [name for name in self._free() if not roles_of(name) and plain_header(name).endswith(words)]
+            names = sources.named_by_ending(role, self._free())
             if role not in self.columns.roles and len(names) == 1:
                 self._take(role, names, "name")
 
@@ -115,20 +112,15 @@ class _Search(TableCells):
             roles["options"] or roles.pop("options")
         if self.columns.options or self._share_of_options(self.columns.roles.get("options", ())):
             return
-        groups = option_groups(self.names)
-        sizes = {
-            word: sum(self.filled[name] for name in labels.values())
-            for word, labels in groups.items()
-            if sum(self.filled[name] > 0 for name in labels.values()) > 1
-        }
-        likely = [word for word, size in sizes.items() if 2 * size > max(sizes.values())]
-        if len(likely) > 1:
-            first, second = [", ".join(list(groups[word].values())[:5]) for word in likely[:2]]
+        groups = sources.likely_options(self.names, self.filled)
+        words = [*groups]
+        if len(words) > 1:
+            first, second = [", ".join(list(groups[word].values())[:5]) for word in words[:2]]
             self._stop(f"the options may be {first}, or {second}", "options", "[…]")
-        elif likely:
-            self._take_options(groups[likely[0]], "name")
+        elif words:
+            self._take_options(groups[words[0]], "name")
             wrong = {plain_header(word) for word in vocabulary()["options"]["wrong"]}
-            self.columns.key_is_an_option = likely[0].rstrip("1") in wrong
+            self.columns.key_is_an_option = words[0].rstrip("1") in wrong
 
     def _find_flags(self) -> None:
         """Find columns that tell of each option whether it is right, and lists of wrong ones beside the key."""
@@ -203,10 +195,8 @@ class _Search(TableCells):
             keyed = keyed or all(map(cells.names_letters, values))
             if keyed and texts and self._share_of_options([name]) >= 0.5:
                 self._take("options", [name], "content")
-                if others := [column for column in names if column != name]:
-                    self.columns.roles["answer"] = others
-                else:
-                    del self.columns.roles["answer"]
+                self.columns.roles["answer"] = [column for column in names if column != name]
+                self.columns.roles["answer"] or self.columns.roles.pop("answer")
                 return
 
     def _settle_stem(self) -> None:
@@ -301,11 +291,8 @@ class _Search(TableCells):
         """Stop where two possible key columns contradict each other."""
         for row in self.rows if len(encodings) > 1 else ():
             options = options_of(row, self.columns)
-            read = [
-                (name, "".join(answer))
-                for name, encoding in encodings.items()
-                if (answer := answers.read_answer(row.get(name), options, encoding))
-            ]
+            keys = ((name, answers.read_answer(row.get(name), options, how)) for name, how in encodings.items())
+            read = [(name, "".join(answer)) for name, answer in keys if answer]
             for (first, meaning), (second, meant) in pairwise(read):
                 if meaning != meant:
                     one_is = f"{first} = {row.get(first)!r:.30} is {meaning}"
@@ -381,7 +368,7 @@ class _Search(TableCells):
         """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
         columns = [name for name in self._free() if not roles_of(name)]
         answer = self.columns.roles.get("answer", [])
-        chosen = self._numbered(columns)
+        chosen = sources.numbered_texts([*filter(self._is_text, columns)], self.rows)
         if letters := self._letters_in(answer):
             stem_first = None if "stem" in self.columns.roles else self._length
             texts = [name for name in columns if self._is_text(name) and not self._looks_like_key(name)]
@@ -390,18 +377,6 @@ class _Search(TableCells):
         if len(chosen) > 1:
             self._take_options(chosen, "content")
             self._settle_encoding()
-
-    def _numbered(self, columns: Sequence[str]) -> list[str]:
-        """Columns of texts under one word and 1, 2, 3: p1, p2, p3 beside o1 = (1)."""
-        named = ((name.rstrip("0123456789"), name) for name in columns if self._is_text(name))
-        runs = [
-            run
-            for word, run in group_values(named).items()
-            if [*run] == [f"{word}{at}" for at in range(1, len(run) + 1)]
-        ]
-        return (
-            runs[0] if len(runs) == 1 and all(sources.looks_like(name, self.rows, runs[0]) for name in runs[0]) else []
-        )
 
     def _settle_encoding(self) -> None:
         """Settle how the key is given, beside options found after it."""
