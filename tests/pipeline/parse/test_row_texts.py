@@ -128,21 +128,7 @@ ANY = st.recursive(
     ),
     max_leaves=8,
 )
-NAMES = (
-    "id",
-    "question",
-    "options",
-    "answer",
-    "A",
-    "B",
-    "type",
-    "explanation",
-    "stem1",
-    "answer1",
-    "options1",
-    "total",
-    "accuracy",
-)
+NAMES = ["id", "question", "options", "answer", "A", "B", "type", "explanation", "stem1", "answer1", "options1", "total", "accuracy"]
 
 
 @pytest.mark.slow
