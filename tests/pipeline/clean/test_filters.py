@@ -270,8 +270,13 @@ def test_an_option_without_text_is_a_truncated_question() -> None:
 
 
 PIECES = st.sampled_from(
-    ["如图所示", "（图）", "对图示", "标号③所", "这张照片", "胸部CT如下。", "[a.gif]", "this ECG", "结构式如右", "结果如下。", "下表列", "患者，男，", "以下", "，因", "又", "所附影像", "見附圖", "as Shown below", "Fig. 2", "见下表", "Table 3", "\ue000", "(cid:9)", "锟斤拷", "ÃÂ©Ã©", "?????", "，", "（ ", "_", "药", "a", "5", "", " ", "\n", "甲", "Ａ", "A", "治疗痛风首选", "ª", "①", "\U000f0000"]
-)
+    [
+        "如图所示", "（图）", "对图示", "标号③所", "这张照片", "胸部CT如下。", "[a.gif]", "this ECG", "结构式如右",
+        "结果如下。", "下表列", "患者，男，", "以下", "，因", "又", "所附影像", "見附圖", "as Shown below", "Fig. 2",
+        "见下表", "Table 3", "\ue000", "(cid:9)", "锟斤拷", "ÃÂ©Ã©", "?????", "，", "（ ", "_", "药", "a", "5", "",
+        " ", "\n", "甲", "Ａ", "A", "治疗痛风首选", "ª", "①", "\U000f0000",
+    ]
+)  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=4).map("".join)
 LETTERS = st.lists(st.sampled_from("ABCZ"), max_size=3)
 QUESTIONS = st.builds(
