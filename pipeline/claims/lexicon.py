@@ -96,7 +96,7 @@ class WordFinder:
 
 def beginnings_of(pattern: str) -> set[str]:
     """Return the first two characters of what a pattern may match, one where any may follow, none where any begins."""
-    return {begins.rstrip(_ANY) for begins in _beginnings(_parser.parse(pattern, re.ASCII))}
+    return {begins.split(_ANY)[0] for begins in _beginnings(_parser.parse(pattern, re.ASCII))}
 
 
 def _beginnings(parts: Any, folded: bool = False) -> set[str]:
