@@ -72,7 +72,7 @@ class WordFinder:
         rows: dict[str, set[int]] = defaultdict(set)  # by the first character, and by the first two
         for at, pattern in enumerate(patterns):
             for begins in beginnings_of(pattern):
-                assert begins, "a word that may be empty, or begin with anything"
+                assert begins[:1] not in ("", _ANY), "a word that may be empty, or begin with anything"
                 rows[begins].add(at)
         self._rows = {begins: sorted(places | rows.get(begins[0], set())) for begins, places in rows.items()}
         alike: dict[str, str] = defaultdict(str)  # first characters, by what must follow them
@@ -96,7 +96,7 @@ class WordFinder:
 
 def beginnings_of(pattern: str) -> set[str]:
     """Return the first two characters of what a pattern may match, one where any may follow, none where any begins."""
-    return {begins.split(_ANY)[0] for begins in _beginnings(_parser.parse(pattern, re.ASCII))}
+    return {begins.rstrip(_ANY) for begins in _beginnings(_parser.parse(pattern, re.ASCII))}
 
 
 def _beginnings(parts: Any, folded: bool = False) -> set[str]:
