@@ -131,10 +131,16 @@ def test_numbers_of_an_answer(value, expected):
         ("选项C", (["C"], None)),
         ("Option D", (["D"], None)),
         ("b", (["B"], None)),
+        ("、", (None, None)),
     ],
 )
 def test_letters_and_texts_of_an_answer(text, expected):
     assert (letters_of(text, PAIRS), quoted_of(text, PAIRS)) == expected
+
+
+def test_of_two_texts_alike_the_one_that_is_the_same_to_the_sign_is_meant():
+    assert [quoted_of(text, [("A", "甲苯"), ("B", "甲苯。")]) for text in ("甲苯", "甲苯.")] == [["A"], None]
+    assert letters_of("B.", [("B", "")]) == ["B"]
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,7 @@ def test_scalars(value, expected):
         (101, True, None),
         ("50%", False, 0.5),
         ("50％", False, 0.5),
+        ("50％", True, 0.5),
         (0, False, 0.0),
         (-0.1, False, None),
         (None, True, None),

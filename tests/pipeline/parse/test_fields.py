@@ -274,7 +274,22 @@ def test_an_explanation_that_says_the_answer_again(explanation, answer, expected
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("故选C", "C"), ("故选：CA。", "AC"), ("故选A。又故选B。", None), ("故选A。又故选A。", "A"), (None, None)],
+    [
+        ("故选C", "C"),
+        ("故选：CA。", "AC"),
+        ("故选A。又故选B。", None),
+        ("故选A。又故选A。", "A"),
+        (None, None),
+        ("甲最常见，故选C。", "C"),
+        ("故选：B．\n【点评】本题考查基础", "B"),
+        ("综上，本题选AD", "AD"),
+        ("所以答案为B", "B"),
+        ("故不选A", None),
+        ("应选用青霉素", None),
+        ("为明确诊断应选择B超检查（A对）", None),
+        ("最早升高，故选C反应蛋白", None),
+        ("故选B肺炎", "B"),
+    ],
 )
 def test_what_an_explanation_concludes(text, expected):
     assert concluded_answer(text) == expected
