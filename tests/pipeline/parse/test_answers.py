@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from build_dataset.pipeline.parse.fields import filled_blank
-from build_dataset.pipeline.parse.keylines import grid, line_pairs
-from build_dataset.pipeline.parse.keys import corrections
 from tests.pipeline.parse.short import FOUR
 
 OPTIONS = "A. 甲\nB. 乙\nC. 丙\nD. 丁\nE. 戊"
@@ -62,13 +60,6 @@ def test_lines_of_answers_in_english_are_no_refrain(parse, word, number):
         for at in range(1, 9)
     ]
     assert ["".join(one.answer) for one in parse("\n".join(items)).questions] == [*"BCABCABC"]
-
-
-@pytest.mark.parametrize("blank", ["（ C ）", "(C)", "（C）。"])
-def test_an_answer_filled_into_the_blank_is_read_and_the_blank_kept(parse, blank):
-    question = one(parse(f"1. 首选的是{blank}\n{OPTIONS}"))
-    assert question.answer == ["C"]
-    assert question.stem.startswith("首选的是（ ）")
 
 
 @pytest.mark.parametrize(
@@ -136,73 +127,9 @@ def test_keys_that_follow_each_chapter_find_their_chapters(parse):
     assert ["".join(question.answer) for question in outcome.questions] == list("ABCCDE")
 
 
-def test_a_question_its_key_is_silent_about_waits(parse):
-    text = "\n".join(f"{number}. 下列哪项正确\n{OPTIONS}" for number in (1, 2, 3))
-    outcome = parse(f"{text}\n参考答案\n1.A 3.C")
-    assert [question.number for question in outcome.questions] == [1, 3]
-    assert outcome.review[0].reason == "no_answer"
-
-
 def test_a_paper_without_a_key_keeps_its_questions_unanswered(parse):
     outcome = parse("\n".join(f"{number}. 下列哪项正确\n{OPTIONS}" for number in (1, 2, 3)))
     assert [question.answer for question in outcome.questions] == [None] * 3
-
-
-def test_one_answer_for_two_questions_waits(parse):
-    text = f"1. 患者的诊断是\n{OPTIONS}\n2. 患者的治疗是\n{OPTIONS}\n答：CD\n3. 另一题\n{OPTIONS}\n答：A"
-    outcome = parse(text)
-    assert [question.number for question in outcome.questions] == [3]
-    assert {item.reason for item in outcome.review} == {"joint_answer"}
-
-
-def test_several_answers_under_a_head_for_one_wait(parse):
-    outcome = parse(f"一、单项选择题\n1. 下列哪项正确\n{OPTIONS}\n答案：AB")
-    assert outcome.review[0].reason == "several_answers"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("1.A 2.B 3.C", "1A 2B 3C"),
-        ("1-5 ABCDE", "1A 2B 3C 4D 5E"),
-        ("6～10：A B C D E", "6A 7B 8C 9D 10E"),
-        ("11-12 AB CD", "11AB 12CD"),
-        ("1.A 2.B 因为", ""),
-        ("1-3 AB", ""),
-        ("1.5 mg", ""),
-        ("A. 甲", ""),
-    ],
-)
-def test_a_line_of_answers_is_nothing_but_answers(text, expected):
-    assert " ".join(f"{pair.number}{pair.letters}" for pair in line_pairs(text)) == expected
-
-
-def test_a_grid_with_fewer_answers_than_cells_fills_from_the_left():
-    rows = grid(["題號\t01\t02\t03\t04", "答案\tA\tB"])
-    assert rows is not None
-    assert [(pair.number, pair.letters) for pair in rows.pairs] == [(1, "A"), (2, "B")]
-
-
-@pytest.mark.parametrize(
-    ("note", "numbers", "accepted"),
-    [
-        ("第43題答A、C給分", (43,), ("A", "C")),
-        ("第68題答A給分", (68,), ("A",)),
-        ("第68題一律給分。", (68,), ()),
-        ("第5題除未作答者不給分外，其餘均給分", (5,), ()),
-        ("第23題答A或B或AB者均給分", (23,), ("A", "B", "AB")),
-        ("第7题答案更正为D", (7,), ("D",)),
-        ("第3、4题送分", (3, 4), ()),
-    ],
-)
-def test_a_note_after_appeals_is_read(note, numbers, accepted):
-    (correction,) = corrections(f"備註：{note}")
-    assert (correction.numbers, correction.accepted) == (numbers, accepted)
-
-
-def test_clauses_of_a_note_are_told_apart():
-    found = corrections("第43題答A、C給分，第46題答B、C給分，\n第68題一律給分。")
-    assert [correction.numbers for correction in found] == [(43,), (46,), (68,)]
 
 
 @pytest.mark.parametrize(
@@ -241,13 +168,6 @@ def test_answers_that_are_codes_of_blanks_are_set_aside(parse, printed):
 def test_a_blank_is_looked_for_in_linear_time(unit):
     stem = "题（" + unit * (100_000 // len(unit)) + "x"
     assert [filled_blank(stem, list("ABCDE"), anywhere=anywhere)[1] for anywhere in (False, True)] == [None, None]
-
-
-@pytest.mark.parametrize("stem", ["首选的是____B____。", "首选的是（ B ）", "首选的是（   B   ） （1分）"])
-def test_a_blank_that_is_filled_in_is_the_answer(stem):
-    left, letters = filled_blank(stem, list("ABCDE"), anywhere=False)
-    assert letters == "B"
-    assert left.startswith("首选的是（ ）")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from build_dataset.pipeline.parse.assemble import _is_entry
@@ -31,326 +33,237 @@ def told(text):
     return found
 
 
+PLAIN = re.compile(r"(\d+) 第\1项对的是 ABCD=(\w*) dot\(\1\.\)@(\d+)-\3( \S+\(\S+\))? dotted\(ABCD\)@\d+-(\d+)")
+
+
+def briefly(text):
+    """What is told, a line each, doubts behind their item; ``2B@5-9`` is a plain question by its lines."""
+    return [
+        line
+        for head, steps, doubts in told(text)
+        for line in (PLAIN.sub(r"\1\2@\3-\5\4", f"{head} {steps}"), *(f"? {doubt}" for doubt in doubts))
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         (
             f"1. 甲是\nA. 甲\nB. 乙\nC. 丙\nA. 五\nB. 六\nC. 七\n{items(2)}",
             [
-                (
-                    "1 甲是 ABC=",
-                    "dot(1.)@0-0 dotted(ABC)@1-6",
-                    [
-                        "several_option_runs: options start again after C: '五'",
-                        "label_inside_text: a line after option C begins with C: 'C. 七'",
-                        "label_inside_text: labels stand in option C: ABC of 'A. 五B. 六C. 七'",
-                    ],
-                ),
-                ("2 第2项对的是 ABCD=", "dot(2.)@7-7 dotted(ABCD)@8-11", []),
+                "1 甲是 ABC= dot(1.)@0-0 dotted(ABC)@1-6",
+                "? several_option_runs: options start again after C: '五'",
+                "? label_inside_text: a line after option C begins with C: 'C. 七'",
+                "? label_inside_text: labels stand in option C: ABC of 'A. 五B. 六C. 七'",
+                "2@7-11",
             ],
         ),
         (
             f"1. 甲是\nA. 一\nB. 二\nC. 三\n第二题乙是\n{FOUR}\n{items(2)}",
             [
-                (
-                    "1 甲是A. 一B. 二C. 三第二题乙是 ABCD=",
-                    "dot(1.)@0-0 dotted(ABCD)@5-8",
-                    ["label_inside_text: labels stand in stem: ABC of 'A. 一B. 二C. 三第二题乙是'"],
-                ),
-                ("2 第2项对的是 ABCD=", "dot(2.)@9-9 dotted(ABCD)@10-13", []),
+                "1 甲是A. 一B. 二C. 三第二题乙是 ABCD= dot(1.)@0-0 dotted(ABCD)@5-8",
+                "? label_inside_text: labels stand in stem: ABC of 'A. 一B. 二C. 三第二题乙是'",
+                "2@9-13",
             ],
         ),
-        (
-            f"1. 甲是\n{FOUR}\nE 型\n{items(2)}",
-            [
-                ("1 甲是 ABCDE=", "dot(1.)@0-0 dotted(ABCDE)@1-5", []),
-                ("2 第2项对的是 ABCD=", "dot(2.)@6-6 dotted(ABCD)@7-10", []),
-            ],
-        ),
+        (f"1. 甲是\n{FOUR}\nE 型\n{items(2)}", ["1 甲是 ABCDE= dot(1.)@0-0 dotted(ABCDE)@1-5", "2@6-10"]),
         (
             f"1. 甲是\n{FOUR}\n（D）型\n{items(2)}",
             [
-                (
-                    "1 甲是 ABCD=",
-                    "dot(1.)@0-0 dotted(ABCD)@1-5",
-                    ["label_inside_text: a line after option D begins with D: '（D）型'"],
-                ),
-                ("2 第2项对的是 ABCD=", "dot(2.)@6-6 dotted(ABCD)@7-10", []),
+                "1 甲是 ABCD= dot(1.)@0-0 dotted(ABCD)@1-5",
+                "? label_inside_text: a line after option D begins with D: '（D）型'",
+                "2@6-10",
             ],
         ),
         (
             f"1. 甲是1.\n{FOUR}\n2. 乙是3.\n{FOUR}\n3. . 丙是\n{FOUR}",
             [
-                ("1 甲是1. ABCD=", "dot(1.)@0-0 dotted(ABCD)@1-4", []),
-                ("2 乙是3. ABCD=", "dot(2.)@5-5 dotted(ABCD)@6-9", []),
-                ("3 丙是 ABCD=", "dot(3.)@10-10 dotted(ABCD)@11-14", []),
+                "1 甲是1. ABCD= dot(1.)@0-0 dotted(ABCD)@1-4",
+                "2 乙是3. ABCD= dot(2.)@5-5 dotted(ABCD)@6-9",
+                "3 丙是 ABCD= dot(3.)@10-10 dotted(ABCD)@11-14",
             ],
         ),
         (
             "一、B1型题\nA. 一\nB. 二\nC. 三\n1. 属于甲\n2. 属于乙\nA. 四\nB. 五\nC. 六\n3. 属于丙",
             [
-                ("1 属于甲 ABC=", "dot(1.)@4-4 B1(一、B1型题) shared(ABC)", []),
-                ("2 属于乙 ABC=", "dot(2.)@5-5 B1(一、B1型题) shared(ABC)", []),
-                ("3 属于丙 ABC=", "dot(3.)@9-9 B1(一、B1型题) shared(ABC)", []),
+                "1 属于甲 ABC= dot(1.)@4-4 B1(一、B1型题) shared(ABC)",
+                "2 属于乙 ABC= dot(2.)@5-5 B1(一、B1型题) shared(ABC)",
+                "3 属于丙 ABC= dot(3.)@9-9 B1(一、B1型题) shared(ABC)",
             ],
         ),
         (
             "B1型题\nA. 一\nB. 二\nC. 三\n1. 属于甲\nA. 四\nB. 五\nC. 六\n2. 属于丙\nA. 七\nB. 八\nC. 九\n3. 属于丁",
             [
-                (
-                    "1 属于甲 ABC=",
-                    "dot(1.)@4-4 B1(B1型题) shared(ABC)",
-                    ["parts_and_options_differ: options follow every question, so none may be shared"],
-                ),
-                (
-                    "2 属于丙 ABC=",
-                    "dot(2.)@8-8 B1(B1型题) shared(ABC)",
-                    ["parts_and_options_differ: options follow every question, so none may be shared"],
-                ),
-                (
-                    "3 属于丁 ABC=",
-                    "dot(3.)@12-12 B1(B1型题) shared(ABC)",
-                    ["parts_and_options_differ: options follow every question, so none may be shared"],
-                ),
+                "1 属于甲 ABC= dot(1.)@4-4 B1(B1型题) shared(ABC)",
+                "? parts_and_options_differ: options follow every question, so none may be shared",
+                "2 属于丙 ABC= dot(2.)@8-8 B1(B1型题) shared(ABC)",
+                "? parts_and_options_differ: options follow every question, so none may be shared",
+                "3 属于丁 ABC= dot(3.)@12-12 B1(B1型题) shared(ABC)",
+                "? parts_and_options_differ: options follow every question, so none may be shared",
             ],
         ),
         (
             f"（1～2题共用题干）\n{CASE}\n{items(1, 2)}\n（3～4题共用备选答案）\n{FOUR}\n3. 丙是\n4. 丁是\n{items(5)}",
             [
-                (
-                    "1 男，45岁。上腹痛3天，伴黄疸。|第1项对的是 ABCD=",
-                    "dot(1.)@2-2 dotted(ABCD)@3-6 shared_stem()@1-1",
-                    [],
-                ),
-                (
-                    "2 男，45岁。上腹痛3天，伴黄疸。|第2项对的是 ABCD=",
-                    "dot(2.)@7-7 dotted(ABCD)@8-11 shared_stem()@1-1",
-                    [],
-                ),
-                ("3 丙是 ABCD=", "dot(3.)@17-17 shared(ABCD) shared_options()@13-16", []),
-                ("4 丁是 ABCD=", "dot(4.)@18-18 shared(ABCD) shared_options()@13-16", []),
-                ("5 第5项对的是 ABCD=", "dot(5.)@19-19 dotted(ABCD)@20-23", []),
+                "1 男，45岁。上腹痛3天，伴黄疸。|第1项对的是 ABCD= dot(1.)@2-2 dotted(ABCD)@3-6 shared_stem()@1-1",
+                "2 男，45岁。上腹痛3天，伴黄疸。|第2项对的是 ABCD= dot(2.)@7-7 dotted(ABCD)@8-11 shared_stem()@1-1",
+                "3 丙是 ABCD= dot(3.)@17-17 shared(ABCD) shared_options()@13-16",
+                "4 丁是 ABCD= dot(4.)@18-18 shared(ABCD) shared_options()@13-16",
+                "5@19-23",
             ],
         ),
         (
             f"{items(1, 2, 3)}\n参考答案\n1. A\n解析：甲对。\n2～3. BC\n解析：乙丙对。",
             [
-                ("1 第1项对的是 ABCD=A", "dot(1.)@0-0 dotted(ABCD)@1-4 key_entries(x.pdf) key_entries(A in x.pdf)", []),
-                ("2 第2项对的是 ABCD=B", "dot(2.)@5-5 dotted(ABCD)@6-9 key_list(B in x.pdf)", []),
-                ("3 第3项对的是 ABCD=C", "dot(3.)@10-10 dotted(ABCD)@11-14 key_list(C in x.pdf)", []),
+                "1A@0-4 key_entries(x.pdf) key_entries(A in x.pdf)",
+                "2B@5-9 key_list(B in x.pdf)",
+                "3C@10-14 key_list(C in x.pdf)",
             ],
         ),
         (
             f"{items(1, 2, 3)}\n参考答案与解析\n1.【答案】A\n【解析】甲。\n2～3．【答案】BD【解析】见教材。",
             [
-                ("1 第1项对的是 ABCD=A", "dot(1.)@0-0 dotted(ABCD)@1-4 key_entries(x.pdf) key_entries(A in x.pdf)", []),
-                ("2 第2项对的是 ABCD=B", "dot(2.)@5-5 dotted(ABCD)@6-9 key_entries(x.pdf) key_entries(B in x.pdf)", []),
-                (
-                    "3 第3项对的是 ABCD=D",
-                    "dot(3.)@10-10 dotted(ABCD)@11-14 key_entries(x.pdf) key_entries(D in x.pdf)",
-                    [],
-                ),
+                "1A@0-4 key_entries(x.pdf) key_entries(A in x.pdf)",
+                "2B@5-9 key_entries(x.pdf) key_entries(B in x.pdf)",
+                "3D@10-14 key_entries(x.pdf) key_entries(D in x.pdf)",
             ],
         ),
         (
             f"{items(1, 2, 3)}\n参考答案与解析\n1. 解析：甲对，故选A。\n2. 【答案】B 乙对。\n3. （1）A（2）C",
             [
-                ("1 第1项对的是 ABCD=A", "dot(1.)@0-0 dotted(ABCD)@1-4 key_entries(x.pdf) key_entries(A in x.pdf)", []),
-                ("2 第2项对的是 ABCD=B", "dot(2.)@5-5 dotted(ABCD)@6-9 key_entries(x.pdf) key_entries(B in x.pdf)", []),
-                (
-                    "3 第3项对的是 ABCD=",
-                    "dot(3.)@10-10 dotted(ABCD)@11-14",
-                    ["parts_and_answers_differ: 1 parts, AC in the key"],
-                ),
+                "1A@0-4 key_entries(x.pdf) key_entries(A in x.pdf)",
+                "2B@5-9 key_entries(x.pdf) key_entries(B in x.pdf)",
+                "3@10-14",
+                "? parts_and_answers_differ: 1 parts, AC in the key",
             ],
         ),
         (
             f"{items(1, 2, 3, 4, 5)}\n1.A\n2.B\n3.C\n4.D 丁对\n5.A",
             [
-                ("1 第1项对的是 ABCD=A", "dot(1.)@0-0 dotted(ABCD)@1-4 key_list(A in x.pdf)", []),
-                ("2 第2项对的是 ABCD=B", "dot(2.)@5-5 dotted(ABCD)@6-9 key_list(B in x.pdf)", []),
-                ("3 第3项对的是 ABCD=C", "dot(3.)@10-10 dotted(ABCD)@11-14 key_list(C in x.pdf)", []),
-                (
-                    "4 第4项对的是 ABCD=D",
-                    "dot(4.)@15-15 dotted(ABCD)@16-19 key_entries(x.pdf) key_entries(D in x.pdf)",
-                    [],
-                ),
-                ("5 第5项对的是 ABCD=A", "dot(5.)@20-20 dotted(ABCD)@21-24 key_entries(A in x.pdf)", []),
+                "1A@0-4 key_list(A in x.pdf)",
+                "2B@5-9 key_list(B in x.pdf)",
+                "3C@10-14 key_list(C in x.pdf)",
+                "4D@15-19 key_entries(x.pdf) key_entries(D in x.pdf)",
+                "5A@20-24 key_entries(A in x.pdf)",
             ],
         ),
         (
             f"{items(1, 2, 3, 4, 5)}\n1.A 甲对\n2.B 乙对\n3.C 丙对\n4.D 丁对\n5. 戊对",
             [
-                (
-                    "1 第1项对的是 ABCD=",
-                    "dot(1.)@0-0 dotted(ABCD)@1-4",
-                    ["may_hold_another: a line begins like number 1: '1.A 甲对'"],
-                ),
-                ("2 第2项对的是 ABCD=", "dot(2.)@5-5 dotted(ABCD)@6-9", []),
-                ("3 第3项对的是 ABCD=", "dot(3.)@10-10 dotted(ABCD)@11-14", []),
-                ("4 第4项对的是 ABCD=", "dot(4.)@15-15 dotted(ABCD)@16-19", []),
-                (
-                    "5 第5项对的是 ABCD=",
-                    "dot(5.)@20-20 dotted(ABCD)@21-29",
-                    [
-                        "text_left_over: '1.A 甲对' stands under the last option",
-                        "may_hold_another: a line begins like number 1: '1.A 甲对'",
-                    ],
-                ),
-            ],
-        ),
-        (
-            f"{items(1, 2, 3, 4, 5)}\n1.A 甲对\n2.B 乙对\n3.C 丙对\n4. 丁对\n5. 戊对",
-            [
-                (
-                    "1 第1项对的是 ABCD=",
-                    "dot(1.)@0-0 dotted(ABCD)@1-4",
-                    ["may_hold_another: a line begins like number 1: '1.A 甲对'"],
-                ),
-                ("2 第2项对的是 ABCD=", "dot(2.)@5-5 dotted(ABCD)@6-9", []),
-                ("3 第3项对的是 ABCD=", "dot(3.)@10-10 dotted(ABCD)@11-14", []),
-                ("4 第4项对的是 ABCD=", "dot(4.)@15-15 dotted(ABCD)@16-19", []),
-                (
-                    "5 第5项对的是 ABCD=",
-                    "dot(5.)@20-20 dotted(ABCD)@21-29",
-                    [
-                        "text_left_over: '1.A 甲对' stands under the last option",
-                        "may_hold_another: a line begins like number 1: '1.A 甲对'",
-                    ],
-                ),
+                "1@0-4",
+                "? may_hold_another: a line begins like number 1: '1.A 甲对'",
+                "2@5-9",
+                "3@10-14",
+                "4@15-19",
+                "5@20-29",
+                "? text_left_over: '1.A 甲对' stands under the last option",
+                "? may_hold_another: a line begins like number 1: '1.A 甲对'",
             ],
         ),
         (
             f"一、单选题\n{items(1, 2)}\n参考答案\n1.A 2.B\n一、单选题\n1. 甲对。\n2. 乙对。",
             [
-                (
-                    "1 第1项对的是 ABCD=A",
-                    "dot(1.)@1-1 single(一、单选题) dotted(ABCD)@2-5 key_list(A in x.pdf) key_entries(x.pdf)",
-                    [],
-                ),
-                (
-                    "2 第2项对的是 ABCD=B",
-                    "dot(2.)@6-6 single(一、单选题) dotted(ABCD)@7-10 key_list(B in x.pdf) key_entries(x.pdf)",
-                    [],
-                ),
+                "1A@1-5 single(一、单选题) key_list(A in x.pdf) key_entries(x.pdf)",
+                "2B@6-10 single(一、单选题) key_list(B in x.pdf) key_entries(x.pdf)",
             ],
         ),
         (
             f"（C）1. 甲是\n{FOUR}\n答案：B\n2. 乙是\n{FOUR}\n答案：C\n解析：乙对，故选B。\n（D）3. 丙是（ ）\n{FOUR}",
             [
-                (
-                    "1 甲是 ABCD=B",
-                    "dot(（C）1.)@0-0 mark(答案：)@5-5 dotted(ABCD)@1-4 inline(B)",
-                    ["answers_disagree: the paper states B and C"],
-                ),
-                (
-                    "2 乙是 ABCD=C",
-                    "dot(2.)@6-6 mark(答案：)@11-11 mark(解析：)@12-12 dotted(ABCD)@7-10 inline(C)",
-                    ["explanation_disagrees: answer C, but the explanation says '故选B'"],
-                ),
-                ("3 丙是（ ） ABCD=D", "dot(（D）3.)@13-13 dotted(ABCD)@14-17 beside(D)", []),
+                "1 甲是 ABCD=B dot(（C）1.)@0-0 mark(答案：)@5-5 dotted(ABCD)@1-4 inline(B)",
+                "? answers_disagree: the paper states B and C",
+                "2 乙是 ABCD=C dot(2.)@6-6 mark(答案：)@11-11 mark(解析：)@12-12 dotted(ABCD)@7-10 inline(C)",
+                "? explanation_disagrees: answer C, but the explanation says '故选B'",
+                "3 丙是（ ） ABCD=D dot(（D）3.)@13-13 dotted(ABCD)@14-17 beside(D)",
             ],
         ),
         (
             f"1. 甲是\n{FOUR}\n答案：乙\n解析：乙。因为乙。\n2. 乙是（B）\n{FOUR}\n答案：B\n"
             f"3. 丙是（B）\n{FOUR}\n答案：C",
             [
-                ("1 甲是 ABCD=B", "dot(1.)@0-0 mark(答案：)@5-5 mark(解析：)@6-6 dotted(ABCD)@1-4 option_text(B)", []),
-                ("2 乙是（ ） ABCD=B", "dot(2.)@7-7 mark(答案：)@12-12 dotted(ABCD)@8-11 inline(B)", []),
-                (
-                    "3 丙是（B） ABCD=C",
-                    "dot(3.)@13-13 mark(答案：)@18-18 dotted(ABCD)@14-17 inline(C)",
-                    ["answers_disagree: B in its blank, C behind the mark"],
-                ),
+                "1 甲是 ABCD=B dot(1.)@0-0 mark(答案：)@5-5 mark(解析：)@6-6 dotted(ABCD)@1-4 option_text(B)",
+                "2 乙是（ ） ABCD=B dot(2.)@7-7 mark(答案：)@12-12 dotted(ABCD)@8-11 inline(B)",
+                "3 丙是（B） ABCD=C dot(3.)@13-13 mark(答案：)@18-18 dotted(ABCD)@14-17 inline(C)",
+                "? answers_disagree: B in its blank, C behind the mark",
             ],
         ),
         (
             f"1. [多选题]甲是\n{FOUR}\n答案：AB\n2. 乙是（ ）[单选题]\n{FOUR}\n"
             f"3. （2分）丙是\n{FOUR}\n4. 甲是乙。（ ）\n5. 甲是____。",
             [
-                ("1 甲是 ABCD=AB", "dot(1.)@0-0 mark(答案：)@5-5 dotted(ABCD)@1-4 inline(AB)", []),
-                ("2 乙是（ ） ABCD=", "dot(2.)@6-6 dotted(ABCD)@7-10", []),
-                ("3 丙是 ABCD=", "dot(3.)@11-11 dotted(ABCD)@12-15", []),
-                ("4 甲是乙。（ ） =", "dot(4.)@16-16", ["no_options: no run of options was found"]),
-                ("5 甲是____。 =", "dot(5.)@17-17", ["-fill_in: an item with blanks to fill in"]),
+                "1 甲是 ABCD=AB dot(1.)@0-0 mark(答案：)@5-5 dotted(ABCD)@1-4 inline(AB)",
+                "2 乙是（ ） ABCD= dot(2.)@6-6 dotted(ABCD)@7-10",
+                "3 丙是 ABCD= dot(3.)@11-11 dotted(ABCD)@12-15",
+                "4 甲是乙。（ ） = dot(4.)@16-16",
+                "? no_options: no run of options was found",
+                "5 甲是____。 = dot(5.)@17-17",
+                "? -fill_in: an item with blanks to fill in",
             ],
         ),
         (
             "二、简答题\n一、试述甲\n二、试述乙\n答案：略",
             [
-                (
-                    "1 试述甲 =",
-                    "title(一、)@1-1 short_answer(二、简答题)",
-                    ["-short_answer: an item to be answered in words"],
-                ),
-                (
-                    "2 试述乙 =",
-                    "title(二、)@2-2 short_answer(二、简答题) mark(答案：)@3-3",
-                    ["-short_answer: an item to be answered in words"],
-                ),
+                "1 试述甲 = title(一、)@1-1 short_answer(二、简答题)",
+                "? -short_answer: an item to be answered in words",
+                "2 试述乙 = title(二、)@2-2 short_answer(二、简答题) mark(答案：)@3-3",
+                "? -short_answer: an item to be answered in words",
             ],
         ),
         (
             "1. 题\nA. （2分）甲\nB. （3分）乙\nC. （1分）丙",
             [
-                (
-                    "1 题 ABC=",
-                    "dot(1.)@0-0 dotted(ABC)@1-3",
-                    ["-short_answer: its parts earn marks of their own, so they are no options"],
-                )
+                "1 题 ABC= dot(1.)@0-0 dotted(ABC)@1-3",
+                "? -short_answer: its parts earn marks of their own, so they are no options",
             ],
         ),
         (
             "C型题\n1. 甲\n2. 乙",
             [
-                ("1 甲 =", "dot(1.)@1-1 C(C型题)", ["-c_type: a C-type item whose shared options were not found"]),
-                ("2 乙 =", "dot(2.)@2-2 C(C型题)", ["-c_type: a C-type item whose shared options were not found"]),
+                "1 甲 = dot(1.)@1-1 C(C型题)",
+                "? -c_type: a C-type item whose shared options were not found",
+                "2 乙 = dot(2.)@2-2 C(C型题)",
+                "? -c_type: a C-type item whose shared options were not found",
             ],
         ),
         (
             f"2.3. 甲\nA. 一 B. 二 C. 三\nA. 四 B. 五 C. 六\n答案：AB\n{items(4)}",
             [
-                ("2 甲| ABC=A", "dot(2.3.)@0-0 mark(答案：)@3-3 parts_of_an_item() letter_each(A)", []),
-                ("3 甲| ABC=B", "dot(2.3.)@0-0 mark(答案：)@3-3 parts_of_an_item() letter_each(B)", []),
-                ("4 第4项对的是 ABCD=", "dot(4.)@4-4 dotted(ABCD)@5-8", ["no_answer: most other questions have one"]),
+                "2 甲| ABC=A dot(2.3.)@0-0 mark(答案：)@3-3 parts_of_an_item() letter_each(A)",
+                "3 甲| ABC=B dot(2.3.)@0-0 mark(答案：)@3-3 parts_of_an_item() letter_each(B)",
+                "4@4-8",
+                "? no_answer: most other questions have one",
             ],
         ),
         (
             "K型题 A. ①②③ B. ①③ C. ②④ D. ④\n1. 甲\n①一②二③三④四\n2. 乙\n①一②二③三④四",
             [
-                ("1 甲\n①一②二③三④四 ABCD=", "dot(1.)@1-1 K(K型题 A. ①②③ B. ①③ C. ②④ D. ④) codes_of_head(ABCD)", []),
-                ("2 乙\n①一②二③三④四 ABCD=", "dot(2.)@3-3 K(K型题 A. ①②③ B. ①③ C. ②④ D. ④) codes_of_head(ABCD)", []),
+                "1 甲\n①一②二③三④四 ABCD= dot(1.)@1-1 K(K型题 A. ①②③ B. ①③ C. ②④ D. ④) codes_of_head(ABCD)",
+                "2 乙\n①一②二③三④四 ABCD= dot(2.)@3-3 K(K型题 A. ①②③ B. ①③ C. ②④ D. ④) codes_of_head(ABCD)",
             ],
         ),
         (
             f"1. 甲是\nA.甲(正确答案)\nB.乙\nC.丙\n答案：B\n2. 乙是\n{FOUR}\n答案：戊\n"
             f"3. 丙是\n{FOUR}\n解析：丙对，故选C。",
             [
-                (
-                    "1 甲是 ABC=B",
-                    "dot(1.)@0-0 mark(答案：)@4-4 dotted(ABC)@1-3 inline(B)",
-                    ["answers_disagree: the paper states A and B"],
-                ),
-                (
-                    "2 乙是 ABCD=",
-                    "dot(2.)@5-5 mark(答案：)@10-10 dotted(ABCD)@6-9",
-                    ["answer_not_read: answer given as '戊'"],
-                ),
-                ("3 丙是 ABCD=C", "dot(3.)@11-11 mark(解析：)@16-16 dotted(ABCD)@12-15 concluded(C)", []),
+                "1 甲是 ABC=B dot(1.)@0-0 mark(答案：)@4-4 dotted(ABC)@1-3 inline(B)",
+                "? answers_disagree: the paper states A and B",
+                "2 乙是 ABCD= dot(2.)@5-5 mark(答案：)@10-10 dotted(ABCD)@6-9",
+                "? answer_not_read: answer given as '戊'",
+                "3 丙是 ABCD=C dot(3.)@11-11 mark(解析：)@16-16 dotted(ABCD)@12-15 concluded(C)",
             ],
         ),
         (
             "\n".join(f"{at}. 第{at}项是\nA. 甲\nB. 乙\nC. 丙（难度系数{'ABC'[at - 1]}）" for at in (1, 2, 3)),
             [
-                ("1 第1项是 ABC=", "dot(1.)@0-0 dotted(ABC)@1-3", []),
-                ("2 第2项是 ABC=", "dot(2.)@4-4 dotted(ABC)@5-7", []),
-                ("3 第3项是 ABC=", "dot(3.)@8-8 dotted(ABC)@9-11", []),
+                "1 第1项是 ABC= dot(1.)@0-0 dotted(ABC)@1-3",
+                "2 第2项是 ABC= dot(2.)@4-4 dotted(ABC)@5-7",
+                "3 第3项是 ABC= dot(3.)@8-8 dotted(ABC)@9-11",
             ],
         ),
     ],
 )
 def test_the_parts_of_questions_and_their_doubts(text, expected):
-    assert told(text) == expected
+    assert briefly(text) == expected
 
 
 def outcome(text):

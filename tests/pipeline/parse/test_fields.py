@@ -20,275 +20,84 @@ from build_dataset.pipeline.parse.fields import (
     without_text,
 )
 
-OPTIONS = [("A", "青霉素"), ("B", "B超"), ("C", "链霉素。"), ("D", "青霉素")]
+OPTIONS = [("A", "青霉素"), ("B", "B超"), ("C", "链霉素。"), ("D", "青霉素"), ("E", ""), ("F", "CT检查")]
 
 
 def told(text):
-    """Head, answers, texts of answers, explanation, verdict, and the marks with their lines."""
+    """Head, answers, texts of answers, explanation, and the marks by their lines; a star marks an answer."""
     found = split_fields(text)
-    marks = [(one.words, one.line, one.answer) for one in found.opened]
-    return found.head, found.answers, found.answer_texts, found.explanation, found.verdict, marks
+    marks = [f"{one.words}@{one.line}{'*' * one.answer}" for one in found.opened] + ["√×"] * found.verdict
+    return found.head, " ".join(found.answers), "|".join(found.answer_texts), found.explanation, " ".join(marks)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (
-            "1+1\nA.甲\nB.乙\n答案：A\n解析：因为甲",
-            ("1+1\nA.甲\nB.乙\n", ("A",), ("A",), "因为甲", False, [("答案：", 3, True), ("解析：", 4, False)]),
-        ),
+        ("1+1\nA.甲\nB.乙\n答案：A\n解析：因为甲", ("1+1\nA.甲\nB.乙\n", "A", "A", "因为甲", "答案：@3* 解析：@4")),
         (
             "题\n答案：AC 因为\n考生答案：B\n解析：乙",
-            (
-                "题\n",
-                ("AC",),
-                ("AC 因为",),
-                "因为\n乙",
-                False,
-                [("答案：", 1, True), ("考生答案：B", 2, False), ("解析：", 3, False)],
-            ),
+            ("题\n", "AC", "AC 因为", "因为\n乙", "答案：@1* 考生答案：B@2 解析：@3"),
         ),
-        (
-            "题\n【答案】B\n【解析】甲对\n故选B。",
-            ("题\n", ("B",), ("B",), "甲对故选B。", False, [("【答案】", 1, True), ("【解析】", 2, False)]),
-        ),
-        ("题（答案：C）", ("题", ("C",), ("C）",), None, False, [("答案：", 0, True)])),
-        ("题\n故选D", ("题\n", ("D",), ("D",), None, False, [("故选", 1, True)])),
-        ("题\n答案：√", ("题\n", (), ("√",), "√", True, [("答案：", 1, True)])),
-        ("题\n答案：③", ("题\n", (), ("③",), "③", False, [("答案：", 1, True)])),
-        (
-            "首选\n答案：B\nA.甲\nB.乙\nC.丙",
-            ("首选\nA.甲\nB.乙\nC.丙", ("B",), ("B A.甲B.乙C.丙",), None, False, [("答案：", 1, True)]),
-        ),
-        ("首选\n答案：B\nA.甲\nB.乙", ("首选\n", ("B",), ("B A.甲B.乙",), "A.甲B.乙", False, [("答案：", 1, True)])),
-        ("题\n答案解析：A。因为", ("题\n", ("A",), (), "因为", False, [("答案解析：", 1, False)])),
-        ("题\n解析：A．错误；B。对", ("题\n", (), (), "A．错误；B。对", False, [("解析：", 1, False)])),
-        (
-            "题\n答案：（1）A （2）CD。因为",
-            ("题\n", ("A", "CD"), ("（1）A （2）CD。因为",), "因为", False, [("答案：", 1, True)]),
-        ),
-        ("题\n答案\nA\n解析\n因为", ("题\n", ("A",), ("A",), "因为", False, [("答案", 2, True), ("解析", 3, False)])),
-        ("没有", ("没有", (), (), None, False, [])),
-    ],
-)
-def test_an_item_is_split_at_its_marks(text, expected):
-    assert told(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("A因为", (("A", "因为"), (["A"], "因为"))),
-        ("AB。因为", (("AB", "因为"), (["AB"], "因为"))),
-        ("A、B 甲", (("AB", "甲"), (["AB"], "甲"))),
-        ("C B D", (("C", "B D"), (["C"], "B D"))),
-        ("b\n因为", (("B", "因为"), (["B"], "因为"))),
-        ("A：③ B：④", ((None, "A：③ B：④"), ([], "A：③ B：④"))),
-        ("甲", ((None, "甲"), ([], "甲"))),
-        ("（1）A （2）CD。因为", ((None, "（1）A （2）CD。因为"), (["A", "CD"], "因为"))),
-        ("ACE 解析：甲", (("ACE", "解析：甲"), (["ACE"], "甲"))),
-        ("D和E，甲", (("DE", "甲"), (["DE"], "甲"))),
-    ],
-)
-def test_the_letters_that_a_text_begins_with(text, expected):
-    assert (leading_letters(text), stated_answers(text)) == expected
-
-
-@pytest.mark.parametrize(("text", "expected"), [("A：③ B：④", True), ("A ③", True), ("AB", False)])
-def test_codes_of_choices_are_no_letters(text, expected):
-    assert is_coded(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("head", "single", "expected"),
-    [
-        ("题\nA.甲\nAB", False, ("题\nA.甲", "AB")),
-        ("题\nA.甲\nB", False, ("题\nA.甲\nB", None)),
-        ("题\nA.甲\nB", True, ("题\nA.甲", "B")),
-        ("题\nA.甲\nBA", True, ("题\nA.甲\nBA", None)),
-        ("题", True, ("题", None)),
-    ],
-)
-def test_a_line_of_letters_at_the_end(head, single, expected):
-    assert letter_line(head, single=single) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("以（C）为", "C"), ("（A、C）", "AC"), ("（A）与（B）", ""), ("（ ）", "")]
-)
-def test_letters_in_the_only_bracket(text, expected):
-    assert letters_inside(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("stem", "anywhere", "expected"),
-    [
-        ("首选的是（ B ）", False, ("首选的是（ ）", "B")),
-        ("首选的是（B）。", False, ("首选的是（ ）。", "B")),
-        ("首选的是(ac)", False, ("首选的是(ac)", None)),
-        ("首选的是（CA）", False, ("首选的是（CA）", None)),
-        ("首选的是（D）", False, ("首选的是（D）", None)),
-        ("以（ C ）为中心", False, ("以（ ）为中心", "C")),
-        ("以（C）为中心", False, ("以（C）为中心", None)),
-        ("以（C）为中心", True, ("以（ ）为中心", "C")),
-        ("以（C）和（B）为中心", True, ("以（C）和（B）为中心", None)),
-        ("甲", True, ("甲", None)),
-        ("(a)分类(b)焚烧(c)回收，按顺序是", False, ("(a)分类(b)焚烧(c)回收，按顺序是", None)),
-    ],
-)
-def test_a_blank_that_is_filled_in(stem, anywhere, expected):
-    assert filled_blank(stem, ["A", "B", "C"], anywhere=anywhere) == expected
-
-
-@pytest.mark.parametrize(
-    ("texts", "expected"),
-    [
-        (("链霉素",), "C"),
-        (("C 链霉素",), "C"),
-        (("青霉素",), None),
-        (("B超检查",), "B"),
-        (("AC",), None),
-        (("AC", "链霉素"), "C"),
-        ((), None),
-    ],
-)
-def test_an_answer_that_repeats_an_option(texts, expected):
-    assert by_text(texts, OPTIONS) == expected
-
-
-@pytest.mark.parametrize(
-    ("explanation", "texts", "expected"),
-    [
-        ("链霉素\n因为", ("链霉素",), "因为"),
-        ("超\n因为", ("B超",), "因为"),
-        ("因为", ("链霉素",), "因为"),
-        (None, ("链霉素",), None),
-        ("链霉素", ("C链霉素",), None),
-    ],
-)
-def test_an_explanation_without_the_text_of_the_answer(explanation, texts, expected):
-    assert without_text(explanation, texts, OPTIONS) == expected
-
-
-@pytest.mark.parametrize(
-    ("explanation", "answer", "expected"),
-    [
-        ("青霉素", "A", True),
-        ("青霉素链霉素", "AC", True),
-        ("青霉", "A", False),
-        ("链霉素", "AC", True),
-        ("", "A", False),
-    ],
-)
-def test_an_explanation_that_says_the_answer_again(explanation, answer, expected):
-    assert repeats_answer(explanation, answer, OPTIONS) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("故选C", "C"), ("故选：CA。", "AC"), ("故选A。又故选B。", None), ("故选A。又故选A。", "A"), (None, None)],
-)
-def test_what_an_explanation_concludes(text, expected):
-    assert concluded_answer(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("答案：A", (True, False)),
-        ("答案", (True, False)),
-        ("解析", (True, False)),
-        ("【解析】甲", (True, True)),
-        ("考生答案：A", (True, False)),
-        ("故选C", (True, False)),
-        ("甲", (False, False)),
-        ("A.甲", (False, False)),
-    ],
-)
-def test_lines_that_open_a_field(line, expected):
-    assert (opens_field(line), opens_explanation(line)) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "题\n答案：A\n知识点：甲\n解析：因为",
-            ("题\n", ("A",), ("A",), "因为", False, [("答案：", 1, True), ("解析：", 3, False)]),
-        ),
-        ("题\n知识点：甲\n答案：A", ("题\n知识点：甲\n", ("A",), ("A",), None, False, [("答案：", 2, True)])),
-        (
-            "题\n答案：A\n0.0分\n解析：乙",
-            ("题\n", ("A",), ("A",), "乙", False, [("答案：", 1, True), ("解析：", 3, False)]),
-        ),
+        ("题\n【答案】B\n【解析】甲对\n故选B。", ("题\n", "B", "B", "甲对故选B。", "【答案】@1* 【解析】@2")),
+        ("题（答案：C）", ("题", "C", "C）", None, "答案：@0*")),
+        ("题\n故选D", ("题\n", "D", "D", None, "故选@1*")),
+        ("题\n答案：√", ("题\n", "", "√", "√", "答案：@1* √×")),
+        ("题\n答案：③", ("题\n", "", "③", "③", "答案：@1*")),
+        ("首选\n答案：B\nA.甲\nB.乙\nC.丙", ("首选\nA.甲\nB.乙\nC.丙", "B", "B A.甲B.乙C.丙", None, "答案：@1*")),
+        ("首选\n答案：B\nA.甲\nB.乙", ("首选\n", "B", "B A.甲B.乙", "A.甲B.乙", "答案：@1*")),
+        ("题\n答案解析：A。因为", ("题\n", "A", "", "因为", "答案解析：@1")),
+        ("题\n解析：A．错误；B。对", ("题\n", "", "", "A．错误；B。对", "解析：@1")),
+        ("题\n答案：（1）A （2）CD。因为", ("题\n", "A CD", "（1）A （2）CD。因为", "因为", "答案：@1*")),
+        ("题\n答案\nA\n解析\n因为", ("题\n", "A", "A", "因为", "答案@2* 解析@3")),
+        ("没有", ("没有", "", "", None, "")),
+        ("题\n答案：A\n知识点：甲\n解析：因为", ("题\n", "A", "A", "因为", "答案：@1* 解析：@3")),
+        ("题\n知识点：甲\n答案：A", ("题\n知识点：甲\n", "A", "A", None, "答案：@2*")),
+        ("题\n答案：A\n0.0分\n解析：乙", ("题\n", "A", "A", "乙", "答案：@1* 解析：@3")),
         (
             "题\n答案：A\n我的答案：B\n解析：乙\n故选A。",
-            (
-                "题\n",
-                ("A",),
-                ("A",),
-                "乙故选A。",
-                False,
-                [("答案：", 1, True), ("我的答案：B", 2, False), ("解析：", 3, False)],
-            ),
+            ("题\n", "A", "A", "乙故选A。", "答案：@1* 我的答案：B@2 解析：@3"),
         ),
-        (
-            "题\n故选A。\n答案：B",
-            ("题\n", ("A", "B"), ("A。", "B"), None, False, [("故选", 1, True), ("答案：", 2, True)]),
-        ),
-        ("题\n故选A。\n故选B。", ("题\n", ("A",), ("A。故选B。",), "故选B。", False, [("故选", 1, True)])),
-        ("题\n答案：对\n解析：乙", ("题\n", (), ("对",), "对\n乙", True, [("答案：", 1, True), ("解析：", 2, False)])),
-        ("题\n答案：甲", ("题\n", (), ("甲",), "甲", False, [("答案：", 1, True)])),
-        (
-            "题\n答案：甲\n答案：错",
-            ("题\n", (), ("甲", "错"), "甲\n错", True, [("答案：", 1, True), ("答案：", 2, True)]),
-        ),
-        ("题（答案：C", ("题", ("C",), ("C",), None, False, [("答案：", 0, True)])),
-        (
-            "首选\n答案：B\nA.甲\nB.乙\nC.丙\nD.丁",
-            ("首选\nA.甲\nB.乙\nC.丙\nD.丁", ("B",), ("B A.甲B.乙C.丙D.丁",), None, False, [("答案：", 1, True)]),
-        ),
-        (
-            "首选\n答案：B。见\nA.甲\nB.乙\nC.丙",
-            ("首选\n", ("B",), ("B。见A.甲B.乙C.丙",), "见A.甲B.乙C.丙", False, [("答案：", 1, True)]),
-        ),
+        ("题\n故选A。\n答案：B", ("题\n", "A B", "A。|B", None, "故选@1* 答案：@2*")),
+        ("题\n故选A。\n故选B。", ("题\n", "A", "A。故选B。", "故选B。", "故选@1*")),
+        ("题\n答案：对\n解析：乙", ("题\n", "", "对", "对\n乙", "答案：@1* 解析：@2 √×")),
+        ("题\n答案：甲", ("题\n", "", "甲", "甲", "答案：@1*")),
+        ("题\n答案：甲\n答案：错", ("题\n", "", "甲|错", "甲\n错", "答案：@1* 答案：@2* √×")),
+        ("题（答案：C", ("题", "C", "C", None, "答案：@0*")),
+        ("首选\n答案：B。见\nA.甲\nB.乙\nC.丙", ("首选\n", "B", "B。见A.甲B.乙C.丙", "见A.甲B.乙C.丙", "答案：@1*")),
         (
             "首选\nA.甲\nB.乙\n答案：B\nA.丙\nB.丁\nC.戊",
-            ("首选\nA.甲\nB.乙\n", ("B",), ("B A.丙B.丁C.戊",), "A.丙B.丁C.戊", False, [("答案：", 3, True)]),
+            ("首选\nA.甲\nB.乙\n", "B", "B A.丙B.丁C.戊", "A.丙B.丁C.戊", "答案：@3*"),
         ),
-        ("题\n答案解析：A，因为", ("题\n", ("A",), (), "因为", False, [("答案解析：", 1, False)])),
-        ("题\n答案解析：A", ("题\n", (), (), "A", False, [("答案解析：", 1, False)])),
-        ("题\n解析：A。因为", ("题\n", ("A",), (), "因为", False, [("解析：", 1, False)])),
-        ("题\n解答：AB。因为", ("题\n", ("AB",), (), "因为", False, [("解答：", 1, False)])),
-        ("题\n【答案解析】C；因为", ("题\n", ("C",), (), "因为", False, [("【答案解析】", 1, False)])),
-        ("题\n解析：A，因为", ("题\n", (), (), "A，因为", False, [("解析：", 1, False)])),
-        (
-            "题\n答案：A\n解析：甲\n点评：乙",
-            (
-                "题\n",
-                ("A",),
-                ("A",),
-                "甲\n乙",
-                False,
-                [("答案：", 1, True), ("解析：", 2, False), ("点评：", 3, False)],
-            ),
-        ),
-        ("答案：A", ("", ("A",), ("A",), None, False, [("答案：", 0, True)])),
-        (
-            "题\n\n答案：A\n\n解析：甲",
-            ("题\n\n", ("A",), ("A",), "甲", False, [("答案：", 2, True), ("解析：", 4, False)]),
-        ),
-        ("题\n答案：A B D", ("题\n", ("ABD",), ("A B D",), None, False, [("答案：", 1, True)])),
-        ("题\n解析：甲\n答案：A", ("题\n", ("A",), ("A",), "甲", False, [("解析：", 1, False), ("答案：", 2, True)])),
+        ("题\n答案解析：A，因为", ("题\n", "A", "", "因为", "答案解析：@1")),
+        ("题\n答案解析：A", ("题\n", "", "", "A", "答案解析：@1")),
+        ("题\n解析：A。因为", ("题\n", "A", "", "因为", "解析：@1")),
+        ("题\n解答：AB。因为", ("题\n", "AB", "", "因为", "解答：@1")),
+        ("题\n【答案解析】C；因为", ("题\n", "C", "", "因为", "【答案解析】@1")),
+        ("题\n解析：A，因为", ("题\n", "", "", "A，因为", "解析：@1")),
+        ("题\n答案：A\n解析：甲\n点评：乙", ("题\n", "A", "A", "甲\n乙", "答案：@1* 解析：@2 点评：@3")),
+        ("答案：A", ("", "A", "A", None, "答案：@0*")),
+        ("题\n\n答案：A\n\n解析：甲", ("题\n\n", "A", "A", "甲", "答案：@2* 解析：@4")),
+        ("题\n答案：A B D", ("题\n", "ABD", "A B D", None, "答案：@1*")),
+        ("题\n解析：甲\n答案：A", ("题\n", "A", "A", "甲", "解析：@1 答案：@2*")),
     ],
 )
-def test_fields_of_an_item_with_marks_in_any_order(text: str, expected: object) -> None:
+def test_an_item_is_split_at_its_marks_in_any_order(text, expected):
     assert told(text) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "letters", "expected"),
+    ("text", "letters", "stated"),
     [
+        ("A因为", ("A", "因为"), (["A"], "因为")),
+        ("AB。因为", ("AB", "因为"), (["AB"], "因为")),
+        ("A、B 甲", ("AB", "甲"), (["AB"], "甲")),
+        ("C B D", ("C", "B D"), (["C"], "B D")),
+        ("b\n因为", ("B", "因为"), (["B"], "因为")),
+        ("A：③ B：④", (None, "A：③ B：④"), ([], "A：③ B：④")),
+        ("甲", (None, "甲"), ([], "甲")),
+        ("（1）A （2）CD。因为", (None, "（1）A （2）CD。因为"), (["A", "CD"], "因为")),
+        ("ACE 解析：甲", ("ACE", "解析：甲"), (["ACE"], "甲")),
+        ("D和E，甲", ("DE", "甲"), (["DE"], "甲")),
         ("A", ("A", ""), (["A"], "")),
         ("AB", ("AB", ""), (["AB"], "")),
         ("A、B", ("AB", ""), (["AB"], "")),
@@ -314,34 +123,23 @@ def test_fields_of_an_item_with_marks_in_any_order(text: str, expected: object) 
         ("AA", ("AA", ""), (["AA"], "")),
     ],
 )
-def test_letters_and_parts_that_open_an_answer(text: str, letters: object, expected: object) -> None:
-    assert (leading_letters(text), stated_answers(text)) == (letters, expected)
+def test_letters_and_parts_that_open_an_answer(text, letters, stated):
+    assert (leading_letters(text), stated_answers(text)) == (letters, stated)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("答案：A", (True, False)),
-        ("答案", (True, False)),
-        ("解析", (True, False)),
-        ("【解析】甲", (True, True)),
-        ("考生答案：A", (True, False)),
-        ("甲", (False, False)),
-        ("解析甲", (False, False)),
-        ("故选A", (True, False)),
-        ("A", (False, False)),
-        ("  解析：甲", (True, True)),
-        ("答", (True, False)),
-        ("甲 答案：A", (True, False)),
-    ],
-)
-def test_a_line_opens_an_answer_or_an_explanation(line: str, expected: tuple[bool, bool]) -> None:
-    assert (opens_field(line), opens_explanation(line)) == expected
+@pytest.mark.parametrize(("text", "expected"), [("A：③ B：④", True), ("A ③", True), ("AB", False)])
+def test_codes_of_choices_are_no_letters(text, expected):
+    assert is_coded(text) == expected
 
 
 @pytest.mark.parametrize(
     ("head", "single", "expected"),
     [
+        ("题\nA.甲\nAB", False, ("题\nA.甲", "AB")),
+        ("题\nA.甲\nB", False, ("题\nA.甲\nB", None)),
+        ("题\nA.甲\nB", True, ("题\nA.甲", "B")),
+        ("题\nA.甲\nBA", True, ("题\nA.甲\nBA", None)),
+        ("题", True, ("题", None)),
         ("题\nA", True, ("题", "A")),
         ("题\nA", False, ("题\nA", None)),
         ("题\nAB", False, ("题", "AB")),
@@ -352,85 +150,8 @@ def test_a_line_opens_an_answer_or_an_explanation(line: str, expected: tuple[boo
         ("题\nA\n", True, ("题", "A")),
     ],
 )
-def test_letters_alone_on_the_last_line_stand_in_order(
-    head: str, single: bool, expected: tuple[str, str | None]
-) -> None:
+def test_letters_alone_on_the_last_line_stand_in_order(head, single, expected):
     assert letter_line(head, single=single) == expected
-
-
-@pytest.mark.parametrize(
-    ("stem", "anywhere", "expected"),
-    [
-        ("首选的是（B）", False, ("首选的是（ ）", "B")),
-        ("首选的是（ A、C ）", False, ("首选的是（ ）", "AC")),
-        ("首选的是（a）", False, ("首选的是（ ）", "A")),
-        ("首选的是（b）", False, ("首选的是（ ）", "B")),
-        ("首选的是（D）", False, ("首选的是（D）", None)),
-        ("首选的是（AA）", False, ("首选的是（AA）", None)),
-        ("首选的是___B___", False, ("首选的是（ ）", "B")),
-        ("首选的是（B", False, ("首选的是（ ）", "B")),
-        ("首选的是B）", False, ("首选的是（ ）", "B")),
-        ("（B）是首选", False, ("（ ）是首选", "B")),
-        ("以（B）为（C）", True, ("以（B）为（ ）", "C")),
-        ("以（B）为主（A）", True, ("以（B）为主（ ）", "A")),
-        ("以（ B ）为（ C ）者", False, ("以（ B ）为（ C ）者", None)),
-        ("（ ）", True, ("（ ）", None)),
-        ("以（A,B）为", True, ("以（ ）为", "AB")),
-    ],
-)
-def test_one_blank_is_filled_in_with_letters_of_options_in_order(
-    stem: str, anywhere: bool, expected: tuple[str, str | None]
-) -> None:
-    assert filled_blank(stem, ["A", "B", "C"], anywhere=anywhere) == expected
-
-
-NAMED = [("A", "青霉素"), ("B", "B超"), ("C", "链霉素。"), ("D", "青霉素"), ("E", ""), ("F", "CT检查")]
-
-
-@pytest.mark.parametrize(
-    ("texts", "expected"),
-    [
-        (("链霉素",), "C"),
-        (("C链霉素",), "C"),
-        (("D链霉素",), None),
-        (("青霉素",), None),
-        (("A青霉素",), "A"),
-        (("B超",), "B"),
-        (("B超，检查",), "B"),
-        (("B",), None),
-        (("ABCDEFGHIJK",), None),
-        (("ABCDEFGHIJKA",), None),
-        (("CT检查后",), "F"),
-        (("超",), None),
-        (("",), None),
-        (("甲", "链霉素"), "C"),
-        (("青霉素", "链霉素"), "C"),
-        (("链霉素", "B超"), "C"),
-    ],
-)
-def test_the_first_text_that_one_option_repeats_is_the_answer(texts: tuple[str, ...], expected: str | None) -> None:
-    assert by_text(texts, NAMED) == expected
-
-
-@pytest.mark.parametrize(
-    ("explanation", "texts", "expected"),
-    [
-        ("链霉素\n因为", ("链霉素",), "因为"),
-        ("霉素\n因为", ("链霉素",), "因为"),
-        ("链霉\n因为", ("链霉素",), "链霉\n因为"),
-        ("因为\n链霉素。", ("C 链霉素",), "因为"),
-        ("因为\n甲", ("甲",), "因为"),
-        ("", ("链霉素",), None),
-        ("链霉素", (), "链霉素"),
-        ("素\n因为", ("X链霉素",), "因为"),
-        ("因为", ("XX链霉素", "链霉素"), "因为"),
-        ("链霉素\n因为", ("XX链霉素",), "链霉素\n因为"),
-    ],
-)
-def test_a_line_that_ends_the_text_of_the_answer_is_no_explanation(
-    explanation: str, texts: tuple[str, ...], expected: str | None
-) -> None:
-    assert without_text(explanation, texts, NAMED) == expected
 
 
 @pytest.mark.parametrize(
@@ -446,5 +167,152 @@ def test_a_line_that_ends_the_text_of_the_answer_is_no_explanation(
         ("（a）", ""),
     ],
 )
-def test_one_bracket_holds_letters(text: str, expected: str) -> None:
+def test_one_bracket_holds_letters(text, expected):
     assert letters_inside(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("stem", "anywhere", "expected"),
+    [
+        ("首选的是（ B ）", False, ("首选的是（ ）", "B")),
+        ("首选的是（B）。", False, ("首选的是（ ）。", "B")),
+        ("首选的是(ac)", False, ("首选的是(ac)", None)),
+        ("首选的是（CA）", False, ("首选的是（CA）", None)),
+        ("首选的是（D）", False, ("首选的是（D）", None)),
+        ("以（ C ）为中心", False, ("以（ ）为中心", "C")),
+        ("以（C）为中心", False, ("以（C）为中心", None)),
+        ("以（C）为中心", True, ("以（ ）为中心", "C")),
+        ("以（C）和（B）为中心", True, ("以（C）和（B）为中心", None)),
+        ("甲", True, ("甲", None)),
+        ("(a)分类(b)焚烧(c)回收，按顺序是", False, ("(a)分类(b)焚烧(c)回收，按顺序是", None)),
+        ("首选的是（B）", False, ("首选的是（ ）", "B")),
+        ("首选的是（ A、C ）", False, ("首选的是（ ）", "AC")),
+        ("首选的是（a）", False, ("首选的是（ ）", "A")),
+        ("首选的是（b）", False, ("首选的是（ ）", "B")),
+        ("首选的是（AA）", False, ("首选的是（AA）", None)),
+        ("首选的是___B___", False, ("首选的是（ ）", "B")),
+        ("首选的是（B", False, ("首选的是（ ）", "B")),
+        ("首选的是B）", False, ("首选的是（ ）", "B")),
+        ("（B）是首选", False, ("（ ）是首选", "B")),
+        ("以（B）为（C）", True, ("以（B）为（ ）", "C")),
+        ("以（B）为主（A）", True, ("以（B）为主（ ）", "A")),
+        ("以（ B ）为（ C ）者", False, ("以（ B ）为（ C ）者", None)),
+        ("（ ）", True, ("（ ）", None)),
+        ("以（A,B）为", True, ("以（ ）为", "AB")),
+    ],
+)
+def test_one_blank_is_filled_in_with_letters_of_options_in_order(stem, anywhere, expected):
+    assert filled_blank(stem, ["A", "B", "C"], anywhere=anywhere) == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("链霉素",), "C"),
+        (("C 链霉素",), "C"),
+        (("青霉素",), None),
+        (("B超检查",), "B"),
+        (("AC",), None),
+        (("AC", "链霉素"), "C"),
+        ((), None),
+        (("C链霉素",), "C"),
+        (("D链霉素",), None),
+        (("A青霉素",), "A"),
+        (("B超",), "B"),
+        (("B超，检查",), "B"),
+        (("B",), None),
+        (("ABCDEFGHIJK",), None),
+        (("ABCDEFGHIJKA",), None),
+        (("CT检查后",), "F"),
+        (("超",), None),
+        (("",), None),
+        (("甲", "链霉素"), "C"),
+        (("青霉素", "链霉素"), "C"),
+        (("链霉素", "B超"), "C"),
+    ],
+)
+def test_the_first_text_that_one_option_repeats_is_the_answer(texts, expected):
+    assert by_text(texts, OPTIONS) == expected
+
+
+@pytest.mark.parametrize(
+    ("explanation", "texts", "expected"),
+    [
+        ("链霉素\n因为", ("链霉素",), "因为"),
+        ("超\n因为", ("B超",), "因为"),
+        ("因为", ("链霉素",), "因为"),
+        (None, ("链霉素",), None),
+        ("链霉素", ("C链霉素",), None),
+        ("霉素\n因为", ("链霉素",), "因为"),
+        ("链霉\n因为", ("链霉素",), "链霉\n因为"),
+        ("因为\n链霉素。", ("C 链霉素",), "因为"),
+        ("因为\n甲", ("甲",), "因为"),
+        ("", ("链霉素",), None),
+        ("链霉素", (), "链霉素"),
+        ("素\n因为", ("X链霉素",), "因为"),
+        ("因为", ("XX链霉素", "链霉素"), "因为"),
+        ("链霉素\n因为", ("XX链霉素",), "链霉素\n因为"),
+    ],
+)
+def test_a_line_that_ends_the_text_of_the_answer_is_no_explanation(explanation, texts, expected):
+    assert without_text(explanation, texts, OPTIONS) == expected
+
+
+@pytest.mark.parametrize(
+    ("explanation", "answer", "expected"),
+    [
+        ("青霉素", "A", True),
+        ("青霉素链霉素", "AC", True),
+        ("青霉", "A", False),
+        ("链霉素", "AC", True),
+        ("", "A", False),
+    ],
+)
+def test_an_explanation_that_says_the_answer_again(explanation, answer, expected):
+    assert repeats_answer(explanation, answer, OPTIONS) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("故选C", "C"),
+        ("故选：CA。", "AC"),
+        ("故选A。又故选B。", None),
+        ("故选A。又故选A。", "A"),
+        (None, None),
+        ("甲最常见，故选C。", "C"),
+        ("故选：B．\n【点评】本题考查基础", "B"),
+        ("综上，本题选AD", "AD"),
+        ("所以答案为B", "B"),
+        ("故不选A", None),
+        ("应选用青霉素", None),
+        ("为明确诊断应选择B超检查（A对）", None),
+        ("最早升高，故选C反应蛋白", None),
+        ("故选B肺炎", "B"),
+    ],
+)
+def test_what_an_explanation_concludes(text, expected):
+    assert concluded_answer(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("答案：A", (True, False)),
+        ("答案", (True, False)),
+        ("解析", (True, False)),
+        ("【解析】甲", (True, True)),
+        ("考生答案：A", (True, False)),
+        ("故选C", (True, False)),
+        ("甲", (False, False)),
+        ("A.甲", (False, False)),
+        ("解析甲", (False, False)),
+        ("故选A", (True, False)),
+        ("A", (False, False)),
+        ("  解析：甲", (True, True)),
+        ("答", (True, False)),
+        ("甲 答案：A", (True, False)),
+    ],
+)
+def test_a_line_opens_an_answer_or_an_explanation(line, expected):
+    assert (opens_field(line), opens_explanation(line)) == expected

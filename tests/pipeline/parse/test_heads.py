@@ -114,6 +114,20 @@ def test_a_number_is_read_in_every_style(text, expected):
         ("（三）", 3),
         ("试题四", 4),
         ("甲、", None),
+        ("一", 1),
+        ("二、甲", 2),
+        ("十九、", 19),
+        ("九十九、", 99),
+        ("四十", 40),
+        ("试题十二", 12),
+        ("（十）", 10),
+        ("(二)", 2),
+        ("一二、", None),
+        ("十二十、", None),
+        ("三五十、", None),
+        ("十", 10),
+        ("二十", 20),
+        ("十三", 13),
     ],
 )
 def test_the_number_of_a_numeral(text, expected):
@@ -143,175 +157,15 @@ def test_a_group_has_at_most_thirty_one_questions(last, is_head):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("（1～3题共用题干）患者", ((1, 3, False, 10), None)),
-        ("(4-6题共用备选答案)", ((4, 6, True, 12), None)),
-        ("案例一：男", ((None, None, False, 4), None)),
-        ("（12～12题共用题干）", (None, None)),
-        ("共用题干", ((None, None, False, 4), None)),
-        ("共用备选答案", ((None, None, True, 6), None)),
-        ("甲药4～5题共用题干", (None, None)),
-        ("[71-75]", (None, (71, 75, False, 7))),
-        ("（3～4题）", (None, (3, 4, False, 6))),
-    ],
-)
-def test_heads_of_shared_texts(text, expected):
-    assert (group(group_head(text)), group(span_head(text))) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("…依此回答第4题至第5题", ((4, 5, 1), None, None)),
-        ("情況：一位60歲", (None, 3, 3)),
-        ("一位60歲男性", (None, None, 0)),
-        ("甲乙丙", (None, None, None)),
-        ("（第4～6题）", ((4, 6, 0), None, None)),
-    ],
-)
-def test_a_case_names_its_questions_at_its_end_and_opens_with_a_word(text, expected):
-    assert (case_end(text), opens_case(text, named=True), opens_case(text, named=False)) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("一、单项选择题：1～40小题，每小题2分", ("single", None, (1, 40))),
-        ("二、X型题（共5题）", ("X", 5, None)),
-        ("三、判断题", ("true_false", None, None)),
-        ("A3/A4型题", ("A3/A4", None, None)),
-        ("四、多选题\n单选不得分", ("X", None, None)),
-        ("填空题 共10题", ("fill_in", 10, None)),
-        ("第一部分\n二、多选题", ("X", None, None)),
-        ("B1型题", ("B1", None, None)),
-        ("5～3题", (None, None, None)),
-        ("1～2题", (None, None, (1, 2))),
-        ("甲", (None, None, None)),
-    ],
-)
-def test_what_a_head_announces(text, expected):
-    assert (announcement(text).kind, announcement(text).count, announcement(text).span) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("題數：80題", 80), ("本科目共80題", 80), ("共5小题", None), ("甲", None)]
-)
-def test_the_number_of_questions_that_a_paper_states(text, expected):
-    assert stated_total(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("立即手术二、X型题（共5题）", ["立即手术", "二、X型题（共5题）"]),
-        ("甲（1～3题共用题干）乙", ["甲", "（1～3题共用题干）乙"]),
-        ("甲乙", ["甲乙"]),
-        ("氯化钠注射液4～5题共用题干", ["氯化钠注射液", "4～5题共用题干"]),
-    ],
-)
-def test_heads_behind_other_text_begin_a_line(text, expected):
-    assert split_heads(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("announced", "answer", "case", "options", "expected"),
-    [
-        ("X", "A", False, False, "X"),
-        ("X", "AB", False, False, "X"),
-        ("X", "A", True, False, "X"),
-        ("X", "A", False, True, "X"),
-        ("X", "AB", True, True, "X"),
-        ("A2", "A", False, False, "A2"),
-        ("A2", "AB", False, False, "X"),
-        ("A2", "A", True, False, "A3/A4"),
-        ("A2", "A", False, True, "B1"),
-        ("A2", "AB", True, True, "X"),
-        ("single", "A", False, False, "A1"),
-        ("single", "AB", False, False, "X"),
-        ("single", "A", True, False, "A3/A4"),
-        ("single", "A", False, True, "B1"),
-        ("single", "AB", True, True, "X"),
-        (None, "A", False, False, "A1"),
-        (None, "AB", False, False, "X"),
-        (None, "A", True, False, "A3/A4"),
-        (None, "A", False, True, "B1"),
-        (None, "AB", True, True, "X"),
-        ("B1", "A", False, False, "A1"),
-        ("B1", "AB", False, False, "X"),
-        ("B1", "A", True, False, "A3/A4"),
-        ("B1", "A", False, True, "B1"),
-        ("B1", "AB", True, True, "X"),
-        ("C", "A", False, False, "A1"),
-        ("C", "AB", False, False, "X"),
-        ("C", "A", True, False, "A3/A4"),
-        ("C", "A", False, True, "B1"),
-        ("C", "AB", True, True, "X"),
-    ],
-)
-def test_the_type_of_a_question(announced, answer, case, options, expected):
-    assert question_type(announced, "首选的是", answer, shared_case=case, shared_options=options).value == expected
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"), [("女，20岁，停经40天", True), (" 患者，男，3岁", True), ("20岁", False), ("甲乙", False)]
-)
-def test_a_line_tells_of_a_patient(line, expected):
-    assert tells_of_patient(line) == expected
-
-
-def test_a_number_knows_its_line() -> None:
-    assert [mark and mark.line for mark in map(number_candidate, (3, 4), ("①甲", "5. 甲"))] == [3, 4]
-
-
-def test_a_year_and_a_quantity_are_less_likely_a_number_than_a_short_one_with_a_mark() -> None:
-    likely = [mark.weight for text in ("38.5℃", "1992. 年", "7. 甲") if (mark := number_candidate(0, text))]
-    assert likely == sorted({*likely})
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("立即手术二、X型题（共5题）", ["立即手术", "二、X型题（共5题）"]),
-        ("甲二、X型题（共5题）（1～3题共用题干）", ["甲", "二、X型题（共5题）", "（1～3题共用题干）"]),
-        ("（1～3题共用题干）甲", ["（1～3题共用题干）甲"]),
-        ("甲（1～3题共用题干）乙（4～6题共用题干）丙", ["甲", "（1～3题共用题干）乙", "（4～6题共用题干）丙"]),
-        ("甲 二、单选题", ["甲 二、单选题"]),
-        ("二、X型题", ["二、X型题"]),
-        ("甲[1-3题共享题干]", ["甲", "[1-3题共享题干]"]),
-        ("甲（1～3题公用题干）", ["甲", "（1～3题公用题干）"]),
-        ("第二、X型题", ["第二、X型题"]),
-        ("甲（1～3题共用题干）乙二、X型题", ["甲", "（1～3题共用题干）乙", "二、X型题"]),
-    ],
-)
-def test_every_head_behind_text_begins_a_part(text: str, expected: list[str]) -> None:
-    assert split_heads(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("一", 1),
-        ("二、甲", 2),
-        ("十九、", 19),
-        ("九十九、", 99),
-        ("四十", 40),
-        ("试题十二", 12),
-        ("（十）", 10),
-        ("(二)", 2),
-        ("一二、", None),
-        ("十二十、", None),
-        ("三五十、", None),
-        ("十", 10),
-        ("二十", 20),
-        ("十三", 13),
-    ],
-)
-def test_tens_and_ones_of_a_numeral(text: str, expected: int | None) -> None:
-    assert numeral_value(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+        ("（1～3题共用题干）患者", (1, 3, False, 10)),
+        ("(4-6题共用备选答案)", (4, 6, True, 12)),
+        ("案例一：男", (None, None, False, 4)),
+        ("（12～12题共用题干）", None),
+        ("共用题干", (None, None, False, 4)),
+        ("共用备选答案", (None, None, True, 6)),
+        ("甲药4～5题共用题干", None),
+        ("[71-75]", None),
+        ("（3～4题）", None),
         ("（1～2题共用题干）", (1, 2, False, 10)),
         ("1～3题共用题干 甲", (1, 3, False, 10)),
         ("（1～3题共用备选答案）甲", (1, 3, True, 12)),
@@ -334,13 +188,23 @@ def test_tens_and_ones_of_a_numeral(text: str, expected: int | None) -> None:
         (" 病例1：女", (None, None, False, 5)),
     ],
 )
-def test_a_head_of_a_shared_text_ends_with_its_words(text: str, expected: object) -> None:
+def test_a_head_of_a_shared_text_ends_with_its_words(text, expected):
     assert group(group_head(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("[71-75]", (71, 75, False, 7)), ("（3～4题）", (3, 4, False, 6)), ("共用题干", None)]
+)
+def test_a_line_of_numbers_alone_is_a_head(text, expected):
+    assert group(span_head(text)) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("…依此回答第4题至第5题", (4, 5, 1)),
+        ("（第4～6题）", (4, 6, 0)),
+        ("甲乙丙", None),
         ("甲。依此回答第4题至第5题：", (4, 5, 2)),
         ("甲（第4～6题）", (4, 6, 1)),
         ("甲（4～4题）", None),
@@ -349,13 +213,31 @@ def test_a_head_of_a_shared_text_ends_with_its_words(text: str, expected: object
         ("甲（第4～35题）", None),
     ],
 )
-def test_a_case_names_at_most_thirty_one_questions(text: str, expected: object) -> None:
+def test_a_case_names_at_most_thirty_one_questions_at_its_end(text, expected):
     assert case_end(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("情況：一位60歲", (3, 3)), ("一位60歲男性", (None, 0)), ("甲乙丙", (None, None))]
+)
+def test_a_case_opens_with_a_word(text, expected):
+    assert (opens_case(text, named=True), opens_case(text, named=False)) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("一、单项选择题：1～40小题，每小题2分", ("single", None, (1, 40))),
+        ("二、X型题（共5题）", ("X", 5, None)),
+        ("三、判断题", ("true_false", None, None)),
+        ("A3/A4型题", ("A3/A4", None, None)),
+        ("四、多选题\n单选不得分", ("X", None, None)),
+        ("填空题 共10题", ("fill_in", 10, None)),
+        ("第一部分\n二、多选题", ("X", None, None)),
+        ("B1型题", ("B1", None, None)),
+        ("5～3题", (None, None, None)),
+        ("1～2题", (None, None, (1, 2))),
+        ("甲", (None, None, None)),
         ("一、单选题（1～2题）", ("single", None, (1, 2))),
         ("一、单选题（2～2题）", ("single", None, None)),
         ("一、单选题\n多选不得分", ("single", None, None)),
@@ -365,9 +247,73 @@ def test_a_case_names_at_most_thirty_one_questions(text: str, expected: object) 
         ("A2型题 A1型题", ("A2", None, None)),
     ],
 )
-def test_the_first_line_and_the_first_word_of_a_head_announce_its_kind(text: str, expected: object) -> None:
-    found = announcement(text)
-    assert (found.kind, found.count, found.span) == expected
+def test_the_first_line_and_the_first_word_of_a_head_announce_its_kind(text, expected):
+    assert (announcement(text).kind, announcement(text).count, announcement(text).span) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("題數：80題", 80), ("本科目共80題", 80), ("共5小题", None), ("甲", None)]
+)
+def test_the_number_of_questions_that_a_paper_states(text, expected):
+    assert stated_total(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("立即手术二、X型题（共5题）", ["立即手术", "二、X型题（共5题）"]),
+        ("甲（1～3题共用题干）乙", ["甲", "（1～3题共用题干）乙"]),
+        ("甲乙", ["甲乙"]),
+        ("氯化钠注射液4～5题共用题干", ["氯化钠注射液", "4～5题共用题干"]),
+        ("甲二、X型题（共5题）（1～3题共用题干）", ["甲", "二、X型题（共5题）", "（1～3题共用题干）"]),
+        ("（1～3题共用题干）甲", ["（1～3题共用题干）甲"]),
+        ("甲（1～3题共用题干）乙（4～6题共用题干）丙", ["甲", "（1～3题共用题干）乙", "（4～6题共用题干）丙"]),
+        ("甲 二、单选题", ["甲 二、单选题"]),
+        ("二、X型题", ["二、X型题"]),
+        ("甲[1-3题共享题干]", ["甲", "[1-3题共享题干]"]),
+        ("甲（1～3题公用题干）", ["甲", "（1～3题公用题干）"]),
+        ("第二、X型题", ["第二、X型题"]),
+        ("甲（1～3题共用题干）乙二、X型题", ["甲", "（1～3题共用题干）乙", "二、X型题"]),
+    ],
+)
+def test_every_head_behind_text_begins_a_part(text, expected):
+    assert split_heads(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("announced", "expected"),
+    [
+        ("X", ["X", "X", "X", "X", "X"]),
+        ("A2", ["A2", "X", "A3/A4", "B1", "X"]),
+        ("single", ["A1", "X", "A3/A4", "B1", "X"]),
+        (None, ["A1", "X", "A3/A4", "B1", "X"]),
+        ("B1", ["A1", "X", "A3/A4", "B1", "X"]),
+        ("C", ["A1", "X", "A3/A4", "B1", "X"]),
+    ],
+)
+def test_the_type_of_a_question(announced, expected):
+    """For one answer, two, one on a case, one of shared options, and two with both."""
+    forms = [("A", False, False), ("AB", False, False), ("A", True, False), ("A", False, True), ("AB", True, True)]
+    assert [
+        question_type(announced, "首选的是", answer, shared_case=case, shared_options=options).value
+        for answer, case, options in forms
+    ] == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"), [("女，20岁，停经40天", True), (" 患者，男，3岁", True), ("20岁", False), ("甲乙", False)]
+)
+def test_a_line_tells_of_a_patient(line, expected):
+    assert tells_of_patient(line) == expected
+
+
+def test_a_number_knows_its_line() -> None:
+    assert [mark and mark.line for mark in map(number_candidate, (3, 4), ("①甲", "5. 甲"))] == [3, 4]
+
+
+def test_a_year_and_a_quantity_are_less_likely_a_number_than_a_short_one_with_a_mark() -> None:
+    likely = [mark.weight for text in ("38.5℃", "1992. 年", "7. 甲") if (mark := number_candidate(0, text))]
+    assert likely == sorted({*likely})
 
 
 @pytest.mark.parametrize(

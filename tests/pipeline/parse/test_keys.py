@@ -84,16 +84,6 @@ def test_a_corrected_key_overrides_the_original_whatever_their_order(documents):
         assert third.comment == "第3題答A、C給分"
 
 
-def test_an_answer_replaced_after_appeals_is_the_answer(documents):
-    key, modified, paper = documents(
-        x_key__pdf=HEAD + GRID.format(third="Ｃ"),
-        x_mod__pdf=HEAD + GRID.format(third="＃") + "\n備註：第3題答Ａ給分。",
-        x_paper__pdf=paper_text(),
-    )
-    pair_keys([key, modified, paper])
-    assert (paper.questions[2].answer, paper.questions[2].accepted) == ("A", ["A"])
-
-
 def test_a_key_without_a_matching_name_is_found_by_code_count_and_year(documents):
     key, other, paper = documents(
         key__pdf=HEAD + GRID.format(third="Ｃ"),
@@ -249,8 +239,15 @@ def sections(*sizes, heads=(), options=()):
         ("勘误：12, 13", [((12, 13), (), "勘误：12, 13", True)]),
         ("第12题送分。\n勘误：12, 13", [((12,), (), "第12题送分", False), ((13,), (), "勘误：12, 13", True)]),
         ("勘误：见下页", []),
+        ("備註：第43題答A、C給分", [((43,), ("A", "C"), "第43題答A、C給分", False)]),
+        ("備註：第68題答A給分", [((68,), ("A",), "第68題答A給分", False)]),
+        ("備註：第68題一律給分。", [((68,), (), "第68題一律給分", False)]),
+        ("備註：第5題除未作答者不給分外，其餘均給分", [((5,), (), "第5題除未作答者不給分外，其餘均給分", False)]),
+        ("備註：第23題答A或B或AB者均給分", [((23,), ("A", "B", "AB"), "第23題答A或B或AB者均給分", False)]),
+        ("備註：第7题答案更正为D", [((7,), ("D",), "第7题答案更正为D", False)]),
+        ("備註：第3、4题送分", [((3, 4), (), "第3、4题送分", False)]),
     ],
-)  # fmt: skip
+)
 def test_notes_on_corrections(text, expected):
     assert [(note.numbers, note.accepted, note.note, note.unread) for note in corrections(text)] == expected
 

@@ -32,19 +32,9 @@ HEADERS = [  # stem, all options, answer, explanation, one option
 ]
 WORDS = ["肺炎", "心力衰竭", "阿司匹林 肠溶片", "B超", "维生素C", "5 mg", "以上都对", "aspirin", "甲状腺", "1.5 g/L"]
 SHAPES = (
-    "columns",
-    "numbered",
-    "list",
-    "labelled_list",
-    "dict",
-    "objects",
-    "lines",
-    "literal",
-    "brackets",
-    "one_line",
-    "pandas",
-    "flags",
-)
+    "columns", "numbered", "list", "labelled_list", "dict", "objects", "lines", "literal", "brackets",
+    "one_line", "pandas", "flags",
+)  # fmt: skip
 ANSWERS = ("header", "letter", "lower", "bracket", "op", "word", "text", "letter_text", "list", "index0", "index1")
 Bank = list[tuple[str, list[str], int]]
 """Stem, options, place of the right one."""

@@ -142,18 +142,6 @@ def test_a_page_break_inside_a_question_does_not_cut_it(parse):
     assert question.pages == [1, 2, 3]
 
 
-def test_a_missing_number_is_one_waiting_item_and_does_not_hold_back_the_rest(parse):
-    outcome = parse(paper("1.", "2.", "4.", "5."))
-    assert numbers(outcome) == [(1, 1), (1, 2), (1, 4), (1, 5)]
-    assert [(item.reason, item.question_ids) for item in outcome.review] == [("missing_number", [])]
-
-
-def test_a_number_printed_twice_waits_for_a_person(parse):
-    outcome = parse(paper("1.", "2.", "2.", "3."))
-    assert [item.reason for item in outcome.review] == ["duplicate_number"] * 2
-    assert len({item.item_id for item in outcome.review}) == 2
-
-
 def test_an_item_of_several_numbers_has_a_run_of_options_for_each(parse):
     text = (
         f"1. 甲乙\n{OPTIONS}\n2.3. 数据（ ）与信息（ ）\nA. 一 B. 二 C. 三 D. 四\n"

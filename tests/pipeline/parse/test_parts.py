@@ -28,31 +28,29 @@ from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, items
 
 
 def story(text):
-    """For each draft: number, stem, texts of options, answer, explanation, shared text, names of its doubts."""
+    """Each draft in a line: ``2a stem one|two=A (explanation) <shared text>``, with its doubts, or why it is none."""
     paper = read_paper("x.pdf", lines_of(text))
     check_gates(paper)
     finish(paper, DOCUMENT)
     return [
-        (
-            f"{one.number or ''}{one.suffix}",
-            one.stem,
-            "|".join(option for _, option in one.options),
-            one.answer,
-            one.explanation,
-            one.shared_stem,
-            (one.set_aside or ("",))[0] or [reason for reason, _ in one.flags],
-        )
+        f"{one.number or ''}{one.suffix} {one.stem} {'|'.join(text for _, text in one.options)}={one.answer or ''}"
+        + ("" if one.explanation is None else f" ({one.explanation})")
+        + ("" if one.shared_stem is None else f" <{one.shared_stem}>")
+        + "".join(f" {reason}" for reason, _ in (one.flags if one.set_aside is None else []))
+        + (f" -{one.set_aside[0]}" if one.set_aside else "")
         for one in paper.drafts
         if not one.entry
     ]
 
 
 def inside(found):
-    """Lead, stems with their answers and explanations, whether options are shared, and the doubt."""
-    told = found and [
-        (part.stem, "".join(text for _, text in part.options), part.answer, part.explanation) for part in found.parts
+    """Lead, stems with their options, answers and explanations, whether options are shared, and the doubt."""
+    parts = [
+        f"{part.stem} {''.join(text for _, text in part.options)}={part.answer or ''}"
+        + (f" ({part.explanation})" if part.explanation else "")
+        for part in (found.parts if found else ())
     ]
-    return found and (found.lead, told, found.shared_options, found.doubt)
+    return found and (found.lead, parts, found.shared_options, found.doubt)
 
 
 def after_options(head):
@@ -64,26 +62,10 @@ def after_options(head):
     ("head", "answers", "expected"),
     [
         ("甲① 乙 A.一 B.二\n② 丙 A.三 B.四", ["AB"], None),
-        (
-            "甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四",
-            ["AB"],
-            ("甲", [("乙", "一二", "A", None), ("丙", "三四", "B", None)], False, None),
-        ),
-        (
-            "甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四",
-            ["A", "B"],
-            ("甲", [("乙", "一二", "A", None), ("丙", "三四", "B", None)], False, None),
-        ),
-        (
-            "甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四",
-            ["ABC"],
-            ("甲", [("乙", "一二", None, None), ("丙", "三四", None, None)], False, "2 parts, 3 answers"),
-        ),
-        (
-            "甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四",
-            [],
-            ("甲", [("乙", "一二", None, None), ("丙", "三四", None, None)], False, None),
-        ),
+        ("甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四", ["AB"], ("甲", ["乙 一二=A", "丙 三四=B"], False, None)),
+        ("甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四", ["A", "B"], ("甲", ["乙 一二=A", "丙 三四=B"], False, None)),
+        ("甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四", ["ABC"], ("甲", ["乙 一二=", "丙 三四="], False, "2 parts, 3 answers")),
+        ("甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四", [], ("甲", ["乙 一二=", "丙 三四="], False, None)),
         ("甲\n① 乙\n② 丙 A.三 B.四", ["AB"], None),
         ("甲\n① 乙 A.一 B.二", ["A"], None),
     ],
@@ -98,29 +80,20 @@ def test_parts_with_options_of_their_own(head, answers, expected):
         ("A.一\nB.二\nC.三\n属于甲的是 A\n属于乙的是 B", None),
         (
             "A.一\nB.二\nC.三\n属于甲的是（A）\n因为甲\n属于乙的是（B）",
-            ("", [("属于甲的是", "一二三", "A", "因为甲"), ("属于乙的是", "一二三", "B", None)], True, None),
+            ("", ["属于甲的是 一二三=A (因为甲)", "属于乙的是 一二三=B"], True, None),
         ),
-        (
-            "领\nA.一\nB.二\nC.三\n属于甲的是（A）",
-            ("领", [("属于甲的是", "一二三", "A", None)], True, "'属于甲的是' may be no stem"),
-        ),
+        ("领\nA.一\nB.二\nC.三\n属于甲的是（A）", ("领", ["属于甲的是 一二三=A"], True, "'属于甲的是' may be no stem")),
         ("A.一\nB.二\nC.三\n属于甲的是（D）", None),
-        (
-            "A.一\nB.二\nC.三\n① 属于甲 ② 属于乙\nA C",
-            ("", [("属于甲", "一二三", "A", None), ("属于乙", "一二三", "C", None)], True, None),
-        ),
+        ("A.一\nB.二\nC.三\n① 属于甲 ② 属于乙\nA C", ("", ["属于甲 一二三=A", "属于乙 一二三=C"], True, None)),
         (
             "A.一\nB.二\nC.三\n① 属于甲 ② 属于乙\nA",
-            ("", [("属于甲", "一二三", None, None), ("属于乙", "一二三", None, None)], True, "2 stems, answers A"),
+            ("", ["属于甲 一二三=", "属于乙 一二三="], True, "2 stems, answers A"),
         ),
-        (
-            "A.一\nB.二\nC.三\n① 属于甲 ② 属于乙",
-            ("", [("属于甲", "一二三", None, None), ("属于乙", "一二三", None, None)], True, None),
-        ),
+        ("A.一\nB.二\nC.三\n① 属于甲 ② 属于乙", ("", ["属于甲 一二三=", "属于乙 一二三="], True, None)),
         ("A.一\nB.二\nC.三\n① 属于甲", None),
         (
             "A.一\nB.二\nC.三\n① 属于甲 ② 属于乙\nA D",
-            ("", [("属于甲", "一二三", None, None), ("属于乙", "一二三", None, None)], True, "2 stems, answers A D"),
+            ("", ["属于甲 一二三=", "属于乙 一二三="], True, "2 stems, answers A D"),
         ),
         ("A.一\nB.二\nC.三", None),
         ("A.一\nB.二\nC.三\n属于甲的是（AA）", None),
@@ -157,206 +130,150 @@ def test_options_that_run_on_after_an_answer(text, expected):
     [
         (
             f"2.3. 甲\nA. 一 B. 二 C. 三\nA. 四 B. 五 C. 六\n答案：AB\n{items(4)}",
-            [
-                ("2", "", "一|二|三", "A", None, "甲", []),
-                ("3", "", "四|五|六", "B", None, "甲", []),
-                ("4", "第4项对的是", "甲|乙|丙|丁", None, None, None, ["no_answer"]),
-            ],
+            ["2  一|二|三=A <甲>", "3  四|五|六=B <甲>", "4 第4项对的是 甲|乙|丙|丁= no_answer"],
         ),
         (
             f"2.3. 甲\nA. 一 B. 二 C. 三\n答案：AB\n{items(4)}",
             [
-                ("2", "", "一|二|三", "A", None, "甲", ["parts_and_options_differ"]),
-                ("3", "", "一|二|三", "B", None, "甲", ["parts_and_options_differ"]),
-                ("4", "第4项对的是", "甲|乙|丙|丁", None, None, None, ["no_answer"]),
+                "2  一|二|三=A <甲> parts_and_options_differ",
+                "3  一|二|三=B <甲> parts_and_options_differ",
+                "4 第4项对的是 甲|乙|丙|丁= no_answer",
             ],
         ),
         (
             f"第4-5题 甲\n（4）A. 一 B. 二\n（5）A. 三 B. 四\n答案：A B\n{items(6)}",
             [
-                ("4", "", "一|二", None, None, None, ["joint_answer", "no_stem"]),
-                (
-                    "5",
-                    "",
-                    "三|四",
-                    "AB",
-                    "6. 第6项对的是A. 甲B. 乙C. 丙D. 丁",
-                    None,
-                    ["joint_answer", "no_stem", "several_answers", "may_hold_another"],
-                ),
+                "4  一|二= joint_answer no_stem",
+                "5  三|四=AB (6. 第6项对的是A. 甲B. 乙C. 丙D. 丁) "
+                "joint_answer no_stem several_answers may_hold_another",
             ],
         ),
         (
             f"第4-5题 甲\n（1）A. 一 B. 二\n（2）A. 三 B. 四\n答案：（1）A（2）B\n{items(6)}",
-            [("1", "", "一|二", "A", None, None, ["no_stem"]), ("2", "", "三|四", "B", None, None, ["no_stem"])],
+            ["1  一|二=A no_stem", "2  三|四=B no_stem"],
         ),
         (
             f"1. 甲乙丙\n① 乙 A.一 B.二\n② 丙 A.三 B.四\n答案：AB\n{items(2)}",
-            [
-                ("1a", "乙", "一|二", "A", None, "甲乙丙", []),
-                ("1b", "丙", "三|四", "B", None, "甲乙丙", []),
-                ("2", "第2项对的是", "甲|乙|丙|丁", None, None, None, ["no_answer"]),
-            ],
+            ["1a 乙 一|二=A <甲乙丙>", "1b 丙 三|四=B <甲乙丙>", "2 第2项对的是 甲|乙|丙|丁= no_answer"],
         ),
         (
             f"1. 甲\n{FOUR}\n答案：A\n属于\nA.三\nB.四\nC.五\n属于甲的是（A）\n属于乙的是（B）\n{items(2)}",
             [
-                ("1", "甲", "甲|乙|丙|丁", "A", "属于", None, []),
-                ("001a", "属于甲的是", "三|四|五", "A", None, None, []),
-                ("001b", "属于乙的是", "三|四|五", "B", None, None, []),
-                ("2", "第2项对的是", "甲|乙|丙|丁", None, None, None, ["no_answer"]),
+                "1 甲 甲|乙|丙|丁=A (属于)",
+                "001a 属于甲的是 三|四|五=A",
+                "001b 属于乙的是 三|四|五=B",
+                "2 第2项对的是 甲|乙|丙|丁= no_answer",
             ],
         ),
         (
             f"1. {CASE}诊断是\n{FOUR}\n2. 该患者首选\n{FOUR}\n3. 该患者忌用\n{FOUR}\n答案：ABC",
             [
-                ("1", "男，45岁。上腹痛3天，伴黄疸。诊断是", "甲|乙|丙|丁", None, None, None, ["joint_answer"]),
-                ("2", "该患者首选", "甲|乙|丙|丁", None, None, None, ["joint_answer"]),
-                ("3", "该患者忌用", "甲|乙|丙|丁", "ABC", None, None, ["joint_answer", "several_answers"]),
+                f"1 {CASE}诊断是 甲|乙|丙|丁= joint_answer",
+                "2 该患者首选 甲|乙|丙|丁= joint_answer",
+                "3 该患者忌用 甲|乙|丙|丁=ABC joint_answer several_answers",
             ],
         ),
         (
             f"1. {CASE}伴发热2天。诊断是\n{FOUR}\n2. 该患者首选\n{FOUR}\n3. 该患者忌用\n{FOUR}\n答案：ABC",
             [
-                ("1", "男，45岁。上腹痛3天，伴黄疸。伴发热2天。诊断是", "甲|乙|丙|丁", "A", None, None, []),
-                ("2", "该患者首选", "甲|乙|丙|丁", "B", None, "男，45岁。上腹痛3天，伴黄疸。伴发热2天。诊断是", []),
-                ("3", "该患者忌用", "甲|乙|丙|丁", "C", None, "男，45岁。上腹痛3天，伴黄疸。伴发热2天。诊断是", []),
+                f"1 {CASE}伴发热2天。诊断是 甲|乙|丙|丁=A",
+                f"2 该患者首选 甲|乙|丙|丁=B <{CASE}伴发热2天。诊断是>",
+                f"3 该患者忌用 甲|乙|丙|丁=C <{CASE}伴发热2天。诊断是>",
             ],
         ),
         (
             f"1. 甲是\n{FOUR}\n2. 乙是\n{FOUR}\n3. 丙是\n{FOUR}\n答案：ABC",
             [
-                ("1", "甲是", "甲|乙|丙|丁", None, None, None, ["joint_answer"]),
-                ("2", "乙是", "甲|乙|丙|丁", None, None, None, ["joint_answer"]),
-                ("3", "丙是", "甲|乙|丙|丁", "ABC", None, None, ["joint_answer", "several_answers"]),
+                "1 甲是 甲|乙|丙|丁= joint_answer",
+                "2 乙是 甲|乙|丙|丁= joint_answer",
+                "3 丙是 甲|乙|丙|丁=ABC joint_answer several_answers",
             ],
         ),
         (
             f"1. 甲是\n{FOUR}\n2. 乙是\n{FOUR}\n3. 丙是\n{FOUR}\n答案：AB",
-            [
-                ("1", "甲是", "甲|乙|丙|丁", None, None, None, []),
-                ("2", "乙是", "甲|乙|丙|丁", None, None, None, []),
-                ("3", "丙是", "甲|乙|丙|丁", "AB", None, None, ["joint_answer", "several_answers"]),
-            ],
+            ["1 甲是 甲|乙|丙|丁=", "2 乙是 甲|乙|丙|丁=", "3 丙是 甲|乙|丙|丁=AB joint_answer several_answers"],
         ),
         (
             f"1. {CASE}诊断是\n{FOUR}\n2. 承上題，首选\n{FOUR}\n3. 承第1題，忌用\n{FOUR}",
             [
-                ("1", "男，45岁。上腹痛3天，伴黄疸。诊断是", "甲|乙|丙|丁", None, None, None, []),
-                ("2", "承上題，首选", "甲|乙|丙|丁", None, None, "男，45岁。上腹痛3天，伴黄疸。诊断是", []),
-                ("3", "承第1題，忌用", "甲|乙|丙|丁", None, None, "男，45岁。上腹痛3天，伴黄疸。诊断是", []),
+                f"1 {CASE}诊断是 甲|乙|丙|丁=",
+                f"2 承上題，首选 甲|乙|丙|丁= <{CASE}诊断是>",
+                f"3 承第1題，忌用 甲|乙|丙|丁= <{CASE}诊断是>",
             ],
         ),
         (
             f"{items(1, 2, 3)}\n答案与解析\n" + "\n".join(f"{at}. 第{at}项对的是\n{FOUR}\n答案：A" for at in (1, 2, 3)),
-            [
-                ("1", "第1项对的是", "甲|乙|丙|丁", "A", None, None, []),
-                ("2", "第2项对的是", "甲|乙|丙|丁", "A", None, None, []),
-                ("3", "第3项对的是", "甲|乙|丙|丁", "A", None, None, []),
-            ],
+            ["1 第1项对的是 甲|乙|丙|丁=A", "2 第2项对的是 甲|乙|丙|丁=A", "3 第3项对的是 甲|乙|丙|丁=A"],
         ),
         (
             f"{items(1, 2)}\n答案与解析\n" + "\n".join(f"{at}. 第{at}项对的是\n{FOUR}\n答案：A" for at in (1, 2)),
             [
-                ("1", "第1项对的是", "甲|乙|丙|丁", None, None, None, ["no_answer"]),
-                ("2", "第2项对的是", "甲|乙|丙|丁", None, None, None, ["no_answer"]),
-                ("1", "第1项对的是", "甲|乙|丙|丁", "A", None, None, []),
-                ("2", "第2项对的是", "甲|乙|丙|丁", "A", None, None, []),
+                "1 第1项对的是 甲|乙|丙|丁= no_answer",
+                "2 第2项对的是 甲|乙|丙|丁= no_answer",
+                "1 第1项对的是 甲|乙|丙|丁=A",
+                "2 第2项对的是 甲|乙|丙|丁=A",
             ],
         ),
         (
             f"{items(1, 2, 3)}\n答案与解析\n"
             + "\n".join(f"{at}. 第{at}项正确的是\n{FOUR}\n答案：A" for at in (1, 2, 3)),
             [
-                ("1", "第1项对的是", "甲|乙|丙|丁", "A", None, None, ["copies_differ"]),
-                ("2", "第2项对的是", "甲|乙|丙|丁", "A", None, None, ["copies_differ"]),
-                ("3", "第3项对的是", "甲|乙|丙|丁", "A", None, None, ["copies_differ"]),
+                "1 第1项对的是 甲|乙|丙|丁=A copies_differ",
+                "2 第2项对的是 甲|乙|丙|丁=A copies_differ",
+                "3 第3项对的是 甲|乙|丙|丁=A copies_differ",
             ],
         ),
         (
             f"1. 甲型（2分）是[多选题]\n{FOUR}\n答案：AB\n"
             f"2. [单选题]（1分）乙是\n{FOUR}\n答案：C\n3. 题目：丙是（ C ）。选项：\n{FOUR}",
-            [
-                ("1", "甲型（2分）是", "甲|乙|丙|丁", "AB", None, None, []),
-                ("2", "乙是", "甲|乙|丙|丁", "C", None, None, []),
-                ("3", "丙是（ ）。", "甲|乙|丙|丁", "C", None, None, []),
-            ],
+            ["1 甲型（2分）是 甲|乙|丙|丁=AB", "2 乙是 甲|乙|丙|丁=C", "3 丙是（ ）。 甲|乙|丙|丁=C"],
         ),
         (
             f"1. 甲是\nA.甲(正确答案)\nB.乙\nC.丙\n2. 乙是\n{FOUR}\nB\n3. 丙是\n{FOUR}\nC",
-            [
-                ("1", "甲是", "甲|乙|丙", "A", None, None, []),
-                ("2", "乙是", "甲|乙|丙|丁", "B", None, None, []),
-                ("3", "丙是", "甲|乙|丙|丁", "C", None, None, []),
-            ],
+            ["1 甲是 甲|乙|丙=A", "2 乙是 甲|乙|丙|丁=B", "3 丙是 甲|乙|丙|丁=C"],
         ),
         (
             f"1. 甲是（C）\n{FOUR}\n答案：C\n2. 乙是（D）\n{FOUR}\n答案：D\n"
             f"3. 丙是（A）\n{FOUR}\n答案：A\n4. 丙是（A）\n{FOUR}\n答案：B",
             [
-                ("1", "甲是（ ）", "甲|乙|丙|丁", "C", None, None, []),
-                ("2", "乙是（ ）", "甲|乙|丙|丁", "D", None, None, []),
-                ("3", "丙是（ ）", "甲|乙|丙|丁", "A", None, None, []),
-                ("4", "丙是（A）", "甲|乙|丙|丁", "B", None, None, ["answers_disagree"]),
+                "1 甲是（ ） 甲|乙|丙|丁=C",
+                "2 乙是（ ） 甲|乙|丙|丁=D",
+                "3 丙是（ ） 甲|乙|丙|丁=A",
+                "4 丙是（A） 甲|乙|丙|丁=B answers_disagree",
             ],
         ),
         (
             "B1型题\nA. 一\nB. 二\nC. 三\n1. 属于甲\n2. 属于乙\nA. 四\nB. 五\nC. 六\n3. 属于丙",
-            [
-                ("1", "属于甲", "一|二|三", None, None, None, []),
-                ("2", "属于乙", "一|二|三", None, None, None, []),
-                ("3", "属于丙", "四|五|六", None, None, None, []),
-            ],
+            ["1 属于甲 一|二|三=", "2 属于乙 一|二|三=", "3 属于丙 四|五|六="],
         ),
         (
             "（1～2题共用备选答案）\nA. 一\nB. 二\nC. 三\n1. 属于甲\n2. 属于乙\n参考答案\n1.A 2.C",
-            [("1", "属于甲", "一|二|三", "A", None, None, []), ("2", "属于乙", "一|二|三", "C", None, None, [])],
+            ["1 属于甲 一|二|三=A", "2 属于乙 一|二|三=C"],
         ),
         (
             "K型题 A. ①②③ B. ①③ C. ②④ D. ④\n1. 甲\n①一②二③三④四\n2. 乙\n①一②二③三④四",
-            [
-                ("1", "甲\n①一②二③三④四", "①②③|①③|②④|④", None, None, None, []),
-                ("2", "乙\n①一②二③三④四", "①②③|①③|②④|④", None, None, None, []),
-            ],
+            ["1 甲\n①一②二③三④四 ①②③|①③|②④|④=", "2 乙\n①一②二③三④四 ①②③|①③|②④|④="],
         ),
         (
             "判断题\n1. 甲是乙。\n答案：√\n填空题\n2. 甲是____。\n简答题\n3. 试述甲。\n答案：略",
-            [
-                ("1", "甲是乙。", "", None, "√", None, "true_false"),
-                ("2", "甲是____。", "", None, None, None, "fill_in"),
-                ("3", "试述甲。", "", None, "略", None, "short_answer"),
-            ],
+            ["1 甲是乙。 = (√) -true_false", "2 甲是____。 = -fill_in", "3 试述甲。 = (略) -short_answer"],
         ),
         (
             f"1. 甲是\n{FOUR}\n答案：乙\n解析：乙\n2. 乙是\n{FOUR}\n解析：甲对，故选A。\n3. 丙是\n{FOUR}\n答案：戊",
             [
-                ("1", "甲是", "甲|乙|丙|丁", "B", None, None, []),
-                ("2", "乙是", "甲|乙|丙|丁", "A", "甲对，故选A。", None, []),
-                ("3", "丙是", "甲|乙|丙|丁", None, "戊", None, ["answer_not_read"]),
+                "1 甲是 甲|乙|丙|丁=B",
+                "2 乙是 甲|乙|丙|丁=A (甲对，故选A。)",
+                "3 丙是 甲|乙|丙|丁= (戊) answer_not_read",
             ],
         ),
         (
             f"1. 甲是\nA. 甲\nB. 乙\nC. 丙\nD. 丁\nA. 五\nB. 六\nC. 七\nD. 八\n{items(2)}",
             [
-                (
-                    "1",
-                    "甲是",
-                    "甲|乙|丙|丁A. 五B. 六C. 七D. 八",
-                    None,
-                    None,
-                    None,
-                    ["several_option_runs", "label_inside_text", "label_inside_text"],
-                ),
-                ("2", "第2项对的是", "甲|乙|丙|丁", None, None, None, []),
+                "1 甲是 甲|乙|丙|丁A. 五B. 六C. 七D. 八= several_option_runs label_inside_text label_inside_text",
+                "2 第2项对的是 甲|乙|丙|丁=",
             ],
         ),
-        (
-            f"1. 甲是\nA. 甲\nB. 乙\n丙\nD. 丁\n{items(2)}",
-            [
-                ("1", "甲是", "甲|乙|丙|丁", None, None, None, []),
-                ("2", "第2项对的是", "甲|乙|丙|丁", None, None, None, []),
-            ],
-        ),
+        (f"1. 甲是\nA. 甲\nB. 乙\n丙\nD. 丁\n{items(2)}", ["1 甲是 甲|乙|丙|丁=", "2 第2项对的是 甲|乙|丙|丁="]),
     ],
 )
 def test_questions_that_share_an_item_a_case_or_an_answer(text, expected):

@@ -8,7 +8,6 @@ import pytest
 
 from benchmarks.papers.silent import HOLE, printed_lines
 from build_dataset.pipeline.parse.draft import Draft
-from build_dataset.pipeline.parse.fields import concluded_answer
 from build_dataset.pipeline.parse.keys import Key
 from build_dataset.pipeline.parse.layout_checks import BESIDE, INSIDE
 from build_dataset.pipeline.parse.lines import ParsedLine
@@ -27,25 +26,6 @@ def waits(outcome, number):
     name = f"{number:03d}"
     found = [item.detail for item in outcome.review if item.item_id.endswith(name)]
     return [reason for detail in found for reason in re.findall(r"(?:^|; )([a-z_]+): ", detail)]
-
-
-@pytest.mark.parametrize(
-    ("explanation", "letters"),
-    [
-        ("甲最常见，故选C。", "C"),
-        ("故选：B．\n【点评】本题考查基础", "B"),
-        ("综上，本题选AD", "AD"),
-        ("所以答案为B", "B"),
-        ("故不选A", None),
-        ("故选A。又故选B。", None),
-        ("应选用青霉素", None),
-        ("为明确诊断应选择B超检查（A对）", None),
-        ("最早升高，故选C反应蛋白", None),
-        ("故选B肺炎", "B"),
-    ],
-)
-def test_the_conclusion_of_an_explanation_is_read(explanation, letters):
-    assert concluded_answer(explanation) == letters
 
 
 @pytest.mark.parametrize(
@@ -71,12 +51,6 @@ def test_the_question_before_a_lost_number_waits_unless_it_is_shown_to_be_alone(
     assert told(parse(f"{THREE}\n{items(5, 6)}")) == ["1-", "2-", "3-", "5-", "6-", "? missing_number"]
 
 
-def test_questions_on_a_case_wait_where_it_may_hold_a_lost_question(parse):
-    case = f"（4～6题共用题干）\n{CASE}\n第4项没有编号\n"
-    outcome = parse(f"{THREE}\n{case}{items(5, 6)}")
-    assert {number: waits(outcome, number) for number in (5, 6)} == {5: ["may_hold_another"], 6: ["may_hold_another"]}
-
-
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -97,18 +71,6 @@ def test_questions_on_a_case_wait_where_it_may_hold_a_lost_question(parse):
 )
 def test_what_looks_strange_inside_a_question_waits(parse, options, reason):
     assert reason in waits(parse(f"1. 下列何者正确\n{options}"), 1)
-
-
-def test_lines_under_options_that_repeat_are_a_foot(parse):
-    outcome = parse("\n".join(f"{items(number)}\n某某网站整理发布 {number}" for number in range(1, 5)))
-    assert [waits(outcome, number) for number in range(1, 5)] == [["foot_inside"]] * 4
-
-
-def test_another_number_of_options_than_all_others_waits(parse):
-    outcome = parse(f"{items(1, 2, 3, 4)}\n5. 第5项\nA. 甲\nB. 乙\nC. 丙\n6. 第6项\n{FOUR}\nE. 戊")
-    assert (waits(outcome, 5), waits(outcome, 6)) == ([], [])  # two of six are no exception
-    outcome = parse(f"{items(1, 2, 3, 4)}\n5. 第5项\nA. 甲\nB. 乙\nC. 丙")
-    assert waits(outcome, 5) == ["options_missing"]
 
 
 def test_a_question_that_speaks_of_a_patient_whom_nobody_presented_waits(parse):
@@ -212,17 +174,6 @@ def test_each_answer_of_a_key_document_stands_under_its_own_head():
     assert [entry.head for entry in run.entries.values()] == ["一、A1型题"] * 2 + ["二、A3/A4型题"] * 2 + [
         "三、X型题"
     ] * 2
-
-
-def test_what_is_shared_waits_where_its_first_question_was_not_found(parse):
-    case = f"（3～5题共用题干）\n{CASE}\n第3项没有编号\n{FOUR}\n"
-    outcome = parse(f"{items(1)}\n{case}{items(4, 5)}")
-    assert [waits(outcome, number)[-1] for number in (4, 5)] == ["may_hold_another"] * 2
-
-
-def test_a_question_with_options_between_two_answers_waits(parse):
-    outcome = parse(f"{items(1)}\n答案：A\n第2项没有编号\n{FOUR}\n答案：A\n{items(3)}\n答案：C")
-    assert "several_option_runs" in waits(outcome, 1)
 
 
 def test_a_long_last_option_is_sound_where_its_lines_are_full():

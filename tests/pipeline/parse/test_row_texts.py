@@ -129,20 +129,9 @@ ANY = st.recursive(
     max_leaves=8,
 )
 NAMES = (
-    "id",
-    "question",
-    "options",
-    "answer",
-    "A",
-    "B",
-    "type",
-    "explanation",
-    "stem1",
-    "answer1",
-    "options1",
-    "total",
-    "accuracy",
-)
+    "id", "question", "options", "answer", "A", "B", "type", "explanation", "stem1", "answer1", "options1",
+    "total", "accuracy",
+)  # fmt: skip
 
 
 @pytest.mark.slow

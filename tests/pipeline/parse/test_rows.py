@@ -76,36 +76,6 @@ def test_a_cmexam_row_keeps_options_whole():
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        ["甲", "乙", "丙", "丁"],
-        ["A. 甲", "B. 乙", "C. 丙", "D. 丁"],
-        [
-            {"label": "A", "text": "甲"},
-            {"label": "B", "text": "乙"},
-            {"label": "C", "text": "丙"},
-            {"label": "D", "text": "丁"},
-        ],
-        {"A": "甲", "B": "乙", "C": "丙", "D": "丁"},
-        '{"A": "甲", "B": "乙", "C": "丙", "D": "丁"}',
-        "A.甲\nB.乙\nC.丙\nD.丁",
-        "A 甲\nB 乙\nC 丙\nD 丁",
-        "A甲\nB乙\nC丙\nD丁",
-        "A.甲 B.乙 C.丙 D.丁",
-        "甲\n乙\n丙\n丁",
-    ],
-)
-def test_options_come_in_every_shape(options):
-    question = one({"stem": "下列哪项正确", "options": options, "answer": "A"})
-    assert [(option.label, option.text) for option in question.options] == list(zip("ABCD", "甲乙丙丁", strict=True))
-
-
-def test_options_come_in_columns_of_their_own():
-    question = one({"question": "下列哪项正确", "A": "甲", "B": "乙", "C": "丙", "answer": "C"})
-    assert [option.text for option in question.options] == ["甲", "乙", "丙"]
-
-
-@pytest.mark.parametrize(
     ("value", "expected"),
     [
         ("ABD", "ABD"),
@@ -224,12 +194,6 @@ def test_how_the_other_rows_answer_settles_what_can_be_read_in_two_ways(other, e
     plain = {**CMB, "answer": other}
     found = [found for _, found in questions_of([row(both, 1), row(plain, 2)], DOCUMENT).rows]
     assert "".join(found[0][0].answer) == expected
-
-
-def test_a_column_of_accuracies_has_one_scale():
-    rows = [row({**CMEXAM, "正确率": value}, number) for number, value in enumerate([85, 1, "50%", None], 1)]
-    found = [found[0].human_accuracy for _, found in questions_of(rows, DOCUMENT).rows]
-    assert found == [0.85, 0.01, 0.5, None]
 
 
 def test_a_number_of_people_that_cannot_be_is_absent():
