@@ -171,6 +171,7 @@ THOUSANDTHS = [step / 1000 for step in range(1001)]
 )
 def test_the_confidence_from_which_the_quick_model_is_believed(char, sure, in_label, flips):
     assert flips(lambda value: is_sure(Glyph(char, value, 0)), THOUSANDTHS) == sure
+    assert is_sure(Glyph(char, 1.0, 0)) == bool(sure)
     assert flips(lambda value: is_sure(Glyph(char, value, 0), in_label=True), THOUSANDTHS) == in_label
 
 
