@@ -15,8 +15,6 @@ from build_dataset.schemas.evaluation import Outcome, Task
 from tests.pipeline.evaluate.conftest import make_question
 
 ALL = Slice("overall", "全部", "all")
-ANSWERS, TEXTS, PEOPLE = ("answers",), ("texts",), ("people",)
-BOTH = ("answers", "texts")
 
 
 def graded(number: int, key: str, said: str | None, repeat: int = 0, **changes) -> Graded:

@@ -87,24 +87,6 @@ def test_what_has_no_limit_or_is_no_limit_here_stays_as_it_is():
     assert limits() == before
 
 
-def test_a_limit_that_is_lower_already_stays():
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with bounds._limit("RLIMIT_NOFILE", before[0] - 10):
-        with bounds._limit("RLIMIT_NOFILE", before[0] - 5):
-            assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[0] - 10, before[1])
-        with bounds._limit("RLIMIT_NOFILE", before[0] - 15):
-            assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[0] - 15, before[1])
-    assert resource.getrlimit(resource.RLIMIT_NOFILE) == before
-
-
-def test_a_second_is_given_at_least_and_what_was_used_counts_for_the_timer_around(path):
-    with limit_resources(path, 0.01):
-        assert 0.5 < signal.getitimer(signal.ITIMER_PROF)[0] <= 1.1
-    with limit_resources(path, 3):
-        assert 2.5 < signal.getitimer(signal.ITIMER_PROF)[0] <= 3.1
-    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
-
-
 @pytest.fixture
 def lowered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
     """The limits that are asked for, none of them set."""

@@ -134,12 +134,6 @@ def test_a_page_number_needs_two_other_lines():
         assert (kinds(one)[-1] is LineKind.FOOTER) == (others > 1)
 
 
-def test_a_number_at_the_top_that_is_outermost_is_a_page_number():
-    one = page(line(20, "12"), line(60, "甲"), line(400, "乙"))
-    mark_running_lines([one])
-    assert kinds(one) == [LineKind.HEADER, LineKind.TEXT, LineKind.TEXT]
-
-
 def test_lines_of_a_page_as_records():
     one = page(PageLine("甲", Rect(1, 2, 3, 4), confidence=0.123456), PageLine("乙", None))
     found = [(each.order, each.text, each.confidence, each.box is None) for each in assemble.lines_of("d", 3, one)]

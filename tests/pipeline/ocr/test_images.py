@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pymupdf
 import pytest
-from PIL import Image, ImageDraw, ImageOps
+from PIL import Image, ImageDraw
 
 from build_dataset.pipeline.ocr import images
 from build_dataset.pipeline.ocr.images import (
@@ -62,42 +61,6 @@ def test_a_photograph_of_an_iphone_says_what_to_install(monkeypatch):
         find_reader(PHOTO, PARAMS)
 
 
-def test_a_picture_that_was_taken_sideways_is_turned_upright(tmp_path):
-    picture = Image.new("RGB", (60, 40), "white")
-    picture.putpixel((0, 0), (255, 0, 0))
-    exif = picture.getexif()
-    exif[0x0112] = 6  # turn by 90 degrees clockwise to see it upright
-    path = tmp_path / "a.png"
-    picture.save(path, exif=exif)
-    image = ImageReader().image(path, 1, PARAMS)
-    assert image.pixels.shape == (60, 40, 3)
-    assert image.height > image.width
-    assert tuple(image.pixels[0, -1]) == (255, 0, 0)
-
-
-@pytest.mark.parametrize("orientation", range(1, 9))
-def test_a_photograph_is_upright_however_the_telephone_was_held(tmp_path, orientation):
-    upright = Image.effect_noise((40, 60), 90).convert("RGB")
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    taken = next(
-        picture
-        for turn in [None, *Image.Transpose]
-        if (picture := upright if turn is None else upright.transpose(turn))
-        and ImageOps.exif_transpose(with_exif(picture, exif)).tobytes() == upright.tobytes()
-    )
-    taken.save(tmp_path / "a.png", exif=exif)
-    image = ImageReader().image(tmp_path / "a.png", 1, PARAMS)
-    assert (image.pixels == np.asarray(upright)).all()
-    assert image.height > image.width
-
-
-def with_exif(picture: Image.Image, exif: Image.Exif) -> Image.Image:
-    buffer = io.BytesIO()
-    picture.save(buffer, "PNG", exif=exif)
-    return Image.open(buffer)
-
-
 @pytest.mark.parametrize(
     ("dpi", "size", "height"),
     [
@@ -112,16 +75,6 @@ def with_exif(picture: Image.Image, exif: Image.Exif) -> Image.Image:
 def test_a_page_is_as_large_as_paper_whatever_resolution_the_file_claims(tmp_path, dpi, size, height):
     Image.new("1", size).save(tmp_path / "a.png", **({"dpi": (dpi, dpi)} if dpi else {}))
     assert ImageReader().image(tmp_path / "a.png", 1, PARAMS).height == pytest.approx(height, rel=1e-3)
-
-
-def test_large_pictures_are_scaled_down_and_huge_ones_refused(tmp_path):
-    path = tmp_path / "a.png"
-    Image.new("1", (1600, 1200)).save(path)
-    small = OcrParams(max_pixels=1_000_000)
-    assert ImageReader().image(path, 1, small).pixels.shape == (866, 1154, 3)
-    Image.new("1", (4000, 3000)).save(path)
-    with pytest.raises(UnreadableDocument, match="too_large"):
-        ImageReader().count_pages(path, small)
 
 
 def test_a_picture_that_was_cut_short_is_refused(tmp_path):
@@ -168,12 +121,6 @@ def test_a_shadow_is_divided_out_and_a_clean_page_is_left_alone():
     assert dim[paper].min() < 110
     assert np.percentile(after[paper], 2) > 225
     assert after[before.max(axis=2) == 0].max() < 60
-
-
-def test_dark_paper_lowers_how_far_confidence_is_believed():
-    page = np.asarray(sheet())
-    assert legibility(page) == 1.0
-    assert legibility((page * 0.6).astype(np.uint8)) < 0.85
 
 
 def test_pale_words_of_a_watermark_that_stand_apart_go_with_it_and_level_colour_stays():
@@ -248,12 +195,6 @@ def test_scans_keep_their_grey_for_it_is_also_that_of_blurred_strokes():
         assert (remove_flat_watermark(scan) == scan).all()
 
 
-def test_pages_wider_than_opencv_takes_are_made_smaller():
-    assert fit_opencv(np.zeros((4, 60_000, 3), dtype=np.uint8)).shape == (2, 30_000, 3)
-    page = np.zeros((40, 30, 3), dtype=np.uint8)
-    assert fit_opencv(page) is page
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9_000), (9_000, 1), (2, 3)])
 def test_pictures_of_hardly_any_pixels_are_cleaned_like_any(shape):
     for value in (0, 255):
@@ -320,13 +261,6 @@ def test_ink_is_joined_over_small_gaps_and_a_whole_page_of_it_is_no_figure(flips
     assert find_figures(ink_at((0, 10, 100, 110)), [(-5, -5, 50, 60)]) == [(0, 11, 101, 111)]
 
 
-def test_smaller_copies_keep_the_shape_of_a_page(flips):
-    assert shrink(np.zeros((10, 2000, 3), np.uint8), 100).shape == (1, 100, 3)
-    assert shrink(np.zeros((301, 100), np.uint8), 50).shape == (50, 17)
-    kept = flips(lambda side: fit_opencv(np.zeros((2, side), np.uint8)).shape[1] == side, range(29_990, 30_010))
-    assert kept == [30_001]
-
-
 def stroke(angle=45.0, length=200, width=8, colour=(230, 20, 20), size=(600, 800), middle=(300, 400)):
     x, y = np.cos(np.radians(angle)) * length / 2, np.sin(np.radians(angle)) * length / 2
     page = Image.new("RGB", size, "white")
@@ -372,21 +306,6 @@ def test_a_grey_watermark_is_of_one_grey_on_white_paper(flips):
     )
     assert paper == [250]
 
-    def half_dark(rows: int) -> bool:
-        dark = stroke(colour=(200, 200, 200), length=100).copy()
-        dark[:rows][dark[:rows] == 255] = 100
-        return changed_by(remove_flat_watermark, dark)
-
-    assert flips(half_dark, range(0, 800, 4)) == [400]
-    rows, columns = np.nonzero(page[:, :, 0] == 200)
-
-    def left(other: int) -> int:
-        speckled = page.copy()
-        speckled[rows[::9], columns[::9]] = other
-        return int(remove_flat_watermark(speckled)[rows, columns, 0].min())
-
-    assert [left(other) for other in (197, 198, 199, 202, 203)] == [197, 255, 255, 255, 255]
-
 
 def test_a_cloud_of_few_points_has_no_slant(flips):
     def slant(count: int, down: int = 1) -> float | None:
@@ -419,11 +338,6 @@ def test_paper_is_divided_out_where_it_is_dark(flips):
         return legibility(paper)
 
     assert flips(corner, range(60)) == [6]
-
-
-def at_most(pixels: int) -> OcrParams:
-    """Fewer pixels than a user may ask for, for small pictures."""
-    return OcrParams().model_copy(update={"max_pixels": pixels})
 
 
 def diagonal(count: int, size: int = 400, first: int = 100, thick: int = 3) -> np.ndarray:
@@ -523,22 +437,23 @@ def test_the_paper_is_looked_at_on_a_copy_of_five_hundred_pixels() -> None:
     )
 
 
-def test_copies_are_never_without_a_row_or_a_column(flips) -> None:
-    def made(height: int, width: int) -> tuple[int, ...]:
-        return shrink(np.zeros((height, width), np.uint8), 100).shape
+def test_smaller_copies_keep_the_shape_of_a_page_and_are_never_without_a_row_or_a_column() -> None:
+    def made(*size: int) -> tuple[int, ...]:
+        return shrink(np.zeros(size, np.uint8), 100).shape
 
-    assert [made(1000, width) for width in (1, 4, 15, 24, 25, 1000)] == [
-        (100, 1),
-        (100, 1),
-        (100, 2),
-        (100, 2),
-        (100, 2),
-        (100, 100),
-    ]
-    assert [made(height, 1000) for height in (1, 15, 26)] == [(1, 100), (2, 100), (3, 100)]
-    assert made(5, 10) == (50, 100)
-    kept = flips(lambda side: fit_opencv(np.zeros((side, 2), np.uint8)).shape[0] == side, range(29_990, 30_010))
-    assert kept == [30_001]
+    assert [made(1000, width)[1] for width in (1, 4, 15, 24, 25, 1000)] == [1, 1, 2, 2, 2, 100]
+    assert [made(height, 1000)[0] for height in (1, 15, 26)] == [1, 2, 3]
+    assert (made(5, 10), made(10, 2000, 3)) == ((50, 100), (1, 100, 3))
+
+
+def test_only_pages_longer_or_wider_than_opencv_takes_are_made_smaller(flips) -> None:
+    def kept(*size: int) -> bool:
+        page = np.zeros(size, np.uint8)
+        return fit_opencv(page) is page
+
+    assert flips(lambda side: kept(side, 2), range(29_990, 30_010)) == [30_001]
+    assert flips(lambda side: kept(2, side), range(29_990, 30_010)) == [30_001]
+    assert fit_opencv(np.zeros((4, 60_000, 3), dtype=np.uint8)).shape == (2, 30_000, 3)
 
 
 def test_ink_of_a_small_page_is_joined_over_two_pixels_and_of_a_large_one_over_more(flips) -> None:

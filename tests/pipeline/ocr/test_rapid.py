@@ -136,8 +136,6 @@ def test_a_line_is_cut_level_at_the_height_that_recognisers_want(flips):
     assert flips(lambda half: cut(100, half / 2) is None, range(1, 10)) == [4]
     box = np.array([[50, 40], [150, 40], [150, 60], [50, 60]], np.float32)
     assert int(network.cut_line(page, box).max()) == 0
-    assert network.narrow_line(np.zeros((48, 101, 3), np.uint8), 0.5).shape == (48, 51, 3)
-    assert network.narrow_line(np.zeros((48, 10, 3), np.uint8), 0.5).shape == (48, 8, 3)
 
 
 class FakeDetector:

@@ -73,19 +73,6 @@ def test_a_page_on_its_side_is_turned_and_says_so():
     assert to_page(value(words, turned=90), "image", "e", "v").reason == "image: turned by 90 degrees"
 
 
-def test_a_page_on_its_head_is_turned_when_it_reads_better_that_way():
-    bad = [word("囗囗囗", 100, 100 + 20 * row, 80, sure=0.5) for row in range(5)]
-    good = [word("题干文字", 100, 100 + 20 * row, 80) for row in range(5)]
-    assert read_upright(Scripted(bad, good), np.zeros((30, 20, 3), np.uint8))[::2] == (180, good)
-
-
-def test_an_upright_page_is_read_once():
-    good = [word("题干文字", 100, 100 + 20 * row, 80) for row in range(5)]
-    engine = Scripted(good)
-    assert read_upright(engine, np.zeros((30, 20, 3), np.uint8))[::2] == (0, good)
-    assert len(engine.shapes) == 1
-
-
 def test_confidence_is_weighted_by_characters_and_lowered_on_dark_paper():
     words = [word("一二三四五六七八九", 40, 100, 100, sure=1.0), word("一", 40, 130, 12, sure=0.5)]
     assert to_page(value(words), "image", "e", "v").confidence == pytest.approx(0.95)
@@ -113,19 +100,9 @@ def test_the_embedded_engine_reads_a_page_of_chinese(make_pdf, tmp_path):
 BLACK = np.zeros((30, 20, 3), np.uint8)
 
 
-def test_what_an_engine_finds_is_told_in_points():
+def test_a_page_that_was_turned_has_its_marks_in_points_and_dark_paper_a_lower_legibility():
     page = np.full((120, 100, 3), 255, np.uint8)
     page[30:32, 10:90] = 0
-    found = recognise(Scripted([word("甲", 10, 20, 30, 10, sure=0.9)]), PageImage(page, 50.0, 60.0), OcrParams())
-    corners = [5.0, 10.0, 20.0, 10.0, 20.0, 15.0, 5.0, 15.0]
-    assert found == {
-        "width": 50.0,
-        "height": 60.0,
-        "turned": 0,
-        "legibility": 1.0,
-        "words": [["甲", *corners, 0.9]],
-        "marks": {"across": [[5.5, 15.0, 45.5, 16.5]], "down": [], "figures": []},
-    }
     side = [word("题干", 10, 10, 5, 30)] * 3
     turned = recognise(Scripted(side, [word("题" * 9, 0, 0, 30, 10)], []), PageImage(page, 50.0, 60.0), OcrParams())
     assert (turned["width"], turned["height"], turned["turned"]) == (60.0, 50.0, 90)
@@ -309,15 +286,6 @@ def test_the_better_of_both_ways_up_is_taken():
     read_upright(engine, marked)
     places = [[int(at) for at in np.argwhere(seen[..., 0] == 9)[0]] for seen in engine.seen]
     assert places == [[0, 0], [19, 0], [0, 29]]
-
-
-def test_of_twenty_characters_on_confidence_counts_in_full(flips):
-    first = [word("题" * 9, 0, 0, 80, 10, sure=0.5)] * 3
-
-    def turned(length: int) -> int:
-        return read_upright(Scripted(first, [word("题" * length, 0, 0, 80, 10, sure=0.8)]), BLACK)[0]
-
-    assert flips(turned, range(1, 30)) == [13]
 
 
 def test_words_that_lean_are_read_from_left_to_right():

@@ -37,8 +37,20 @@ def scan(cjk) -> bytes:
 
 
 @pytest.fixture
-def why(tmp_path):
-    def told(document: pymupdf.Document, **params) -> str | None:
+def document() -> pymupdf.Document:
+    return pymupdf.open()
+
+
+@pytest.fixture
+def page(document) -> pymupdf.Page:
+    return document.new_page()
+
+
+@pytest.fixture
+def why(tmp_path, document):
+    """Why the page is recognised; None where its text layer is taken."""
+
+    def told(**params) -> str | None:
         path = tmp_path / "page.pdf"
         document.subset_fonts()
         document.save(path, garbage=3, deflate=True)
@@ -49,88 +61,71 @@ def why(tmp_path):
     return told
 
 
-def test_digital_text_is_taken_as_it_is(cjk, why):
-    document = pymupdf.open()
-    text_page(cjk, document.new_page(), range(30))
-    assert why(document) is None
+def test_digital_text_is_taken_as_it_is(cjk, page, why):
+    text_page(cjk, page, range(30))
+    assert why() is None
 
 
-def test_a_scan_under_a_long_digital_head_is_recognised(cjk, scan, why):
-    document = pymupdf.open()
-    page = document.new_page()
+def test_a_scan_under_a_long_digital_head_is_recognised(cjk, page, scan, why):
     page.insert_image(A4, stream=scan, keep_proportion=False)
     text_page(cjk, page, range(36, 39))
     page.insert_text((60, 30), "downloaded by a user of a library; not to be passed on to others " * 2)
-    assert why(document) == "text_in_image"
+    assert why() == "text_in_image"
 
 
-def test_a_page_half_of_which_is_a_picture_of_text_is_recognised(cjk, scan, why):
-    document = pymupdf.open()
-    page = document.new_page()
+def test_a_page_half_of_which_is_a_picture_of_text_is_recognised(cjk, page, scan, why):
     text_page(cjk, page, range(15))
     page.insert_image(pymupdf.Rect(0, 380, 595, 842), stream=scan, keep_proportion=False)
-    assert why(document) == "text_in_image"
+    assert why() == "text_in_image"
 
 
-def test_a_hidden_layer_of_a_former_ocr_run_is_not_trusted(cjk, scan, why):
-    document = pymupdf.open()
-    page = document.new_page()
+def test_a_hidden_layer_of_a_former_ocr_run_is_not_trusted(cjk, page, scan, why):
     page.insert_image(A4, stream=scan, keep_proportion=False)
     text_page(cjk, page, range(35), render_mode=3)
-    assert why(document) == "hidden_text_layer"
+    assert why() == "hidden_text_layer"
 
 
-def test_text_behind_the_picture_of_a_scan_is_not_trusted(cjk, scan, why):
-    document = pymupdf.open()
-    page = document.new_page()
+def test_text_behind_the_picture_of_a_scan_is_not_trusted(cjk, page, scan, why):
     text_page(cjk, page, range(35))
     page.insert_image(A4, stream=scan, keep_proportion=False)
-    assert why(document) == "text_under_image"
+    assert why() == "text_under_image"
 
 
-def test_text_under_two_pictures_counts_once(cjk, why):
+def test_text_under_two_pictures_counts_once(cjk, page, why):
     white = _png(Image.new("L", (595, 842), 250))
-    document = pymupdf.open()
-    page = document.new_page()
     text_page(cjk, page, range(12))
     page.insert_image(A4, stream=white)
     page.insert_image(A4, stream=white)
     text_page(cjk, page, range(12, 35))
-    assert why(document) is None
+    assert why() is None
 
 
-def test_text_on_a_picture_of_paper_is_taken_as_it_is(cjk, why):
+def test_text_on_a_picture_of_paper_is_taken_as_it_is(cjk, page, why):
     grain = np.random.default_rng(0).normal(235, 4, (842, 595)).clip(0, 255).astype(np.uint8)
-    document = pymupdf.open()
-    page = document.new_page()
     page.insert_image(A4, stream=_png(Image.fromarray(grain)))
     text_page(cjk, page, range(30))
-    assert why(document) is None
+    assert why() is None
 
 
-def test_a_see_through_stamp_over_the_page_does_not_hide_its_text(cjk, why):
+def test_a_see_through_stamp_over_the_page_does_not_hide_its_text(cjk, page, why):
     stamp = np.zeros((842, 595, 4), dtype=np.uint8)
     stamp[300:500, 200:400] = (255, 0, 0, 60)
-    document = pymupdf.open()
-    page = document.new_page()
     text_page(cjk, page, range(30))
     page.insert_image(A4, stream=_png(Image.fromarray(stamp)))
-    assert why(document) is None
+    assert why() is None
 
 
-def test_a_page_most_of_which_is_letters_drawn_as_outlines_is_recognised(cjk, why):
+def test_a_page_most_of_which_is_letters_drawn_as_outlines_is_recognised(cjk, page, why):
     typed = pymupdf.open()
     text_page(cjk, typed.new_page(), range(14, 38))
     outlines = pymupdf.open("svg", typed[0].get_svg_image(text_as_path=True).encode())
-    document = pymupdf.open()
-    page = document.new_page()
     text_page(cjk, page, range(12))
     page.show_pdf_page(A4, pymupdf.open("pdf", outlines.convert_to_pdf()), 0)
-    assert why(document) == "text_in_image"
+    assert why() == "text_in_image"
 
 
 @pytest.mark.parametrize("kind", ["photograph", "diagram"])
-def test_a_large_figure_among_text_is_no_scan(cjk, why, kind):
+def test_a_large_figure_among_text_is_no_scan(cjk, page, why, kind):
     canvas = np.full((700, 900), 255, dtype=np.uint8)
     if kind == "photograph":
         noise = np.random.default_rng(1).normal(120, 60, (70, 90)).clip(0, 255).astype(np.uint8)
@@ -138,19 +133,15 @@ def test_a_large_figure_among_text_is_no_scan(cjk, why, kind):
     else:
         for step in range(6):
             canvas[100 * step : 100 * step + 4] = canvas[:, 150 * step : 150 * step + 4] = 0
-    document = pymupdf.open()
-    page = document.new_page()
     text_page(cjk, page, range(15))
     page.insert_image(pymupdf.Rect(50, 400, 550, 800), stream=_png(Image.fromarray(canvas)))
-    assert why(document) is None
+    assert why() is None
 
 
-def test_pictures_of_more_pixels_than_allowed_are_not_decoded_for_a_look(cjk, scan, why):
-    document = pymupdf.open()
-    page = document.new_page()
+def test_pictures_of_more_pixels_than_allowed_are_not_decoded_for_a_look(cjk, page, scan, why):
     text_page(cjk, page, range(15))
     page.insert_image(pymupdf.Rect(0, 380, 595, 842), stream=scan, keep_proportion=False)
-    assert why(document, max_pixels=1_000_000) is None
+    assert why(max_pixels=1_000_000) is None
 
 
 def _png(picture: Image.Image) -> bytes:

@@ -61,6 +61,27 @@ def put(context, make_pdf):
     return write
 
 
+@pytest.fixture
+def answer_tasks(context, monkeypatch):
+    """Answer tasks by a function, and do those for which it gives None.
+
+    Each task is noted by its name, with its pages or document and its limit on the clock.
+    """
+
+    def run(answer=lambda function, item: None) -> list[tuple[str, object, float]]:
+        heard: list[tuple[str, object, float]] = []
+
+        def listen(function, items, *, timeout=None):
+            for item in items:
+                heard.append((function.__name__, getattr(item, "pages", item.document), timeout))
+                yield item, answer(function, item) or function(item)
+
+        monkeypatch.setattr(context, "map", listen)
+        return heard
+
+    return run
+
+
 def reasons(result: Result) -> dict[str, str]:
     return {reject.item_id: reject.reason for reject in result.rejects}
 
@@ -155,17 +176,10 @@ def test_another_resolution_is_read_anew_but_text_layers_are_not(put, read, engi
     assert engine.calls == 2
 
 
-def test_one_page_that_crashes_its_worker_loses_neither_its_document_nor_its_chunk(put, read, context, monkeypatch):
+def test_one_page_that_crashes_its_worker_loses_neither_its_document_nor_its_chunk(put, read, answer_tasks):
     put("paper.pdf", *[f"{number}. 题干" for number in range(1, 6)])
-
-    def crash(function, items, *, timeout=None):
-        for item in items:
-            if function is tasks.read_pages and 3 in item.pages:
-                yield item, Failure("crashed", "the worker was killed")
-            else:
-                yield item, function(item)
-
-    monkeypatch.setattr(context, "map", crash)
+    killed = Failure("crashed", "the worker was killed")
+    answer_tasks(lambda function, item: killed if function is tasks.read_pages and 3 in item.pages else None)
     result = read()
     pages = list(Page.from_frame(result.tables["pages"]))
     assert [page.method.value for page in pages] == ["text_layer"] * 2 + ["blank"] + ["text_layer"] * 2
@@ -176,25 +190,15 @@ def test_one_page_that_crashes_its_worker_loses_neither_its_document_nor_its_chu
     assert any("could not be read" in note for note in result.notes)
 
 
-def test_a_file_whose_worker_the_system_ended_is_looked_at_again_by_the_next_run(put, read, context, monkeypatch):
+def test_a_file_whose_worker_the_system_ended_is_looked_at_again_by_the_next_run(put, read, answer_tasks):
     put("paper.pdf", "1. 题干")
     put("hostile.pdf", "2. 题干")
-
-    def end(reason):
-        def run(function, items, *, timeout=None):
-            for item in items:
-                bad = function is tasks.inspect_file and item.document == "hostile.pdf"
-                yield item, Failure(reason, "") if bad else function(item)
-
-        return run
-
-    for reason in ("killed", "io_error"):
-        monkeypatch.setattr(context, "map", end(reason))
+    for reason, complete in (("killed", False), ("io_error", False), ("crashed", True)):
+        bad = Failure(reason, "")
+        answer_tasks(lambda _, item, bad=bad: bad if item.document == "hostile.pdf" else None)
         result = read()
         assert [reject.reason for reject in result.rejects] == [reason]
-        assert not result.complete
-    monkeypatch.setattr(context, "map", end("crashed"))
-    assert read().complete, "a file that crashes its reader does so again"
+        assert result.complete == complete, "a file that crashes its reader does so again"
 
 
 def test_a_file_system_that_fails_for_a_moment_makes_no_file_damaged_for_good(put, read, monkeypatch):
@@ -212,32 +216,19 @@ def test_a_file_system_that_fails_for_a_moment_makes_no_file_damaged_for_good(pu
     assert len(opened) == 4
 
 
-def test_a_document_of_which_no_page_can_be_read_is_rejected(put, read, context, monkeypatch):
+def test_a_document_of_which_no_page_can_be_read_is_rejected(put, read, answer_tasks):
     put("paper.pdf", STEM)
-
-    def fail(function, items, *, timeout=None):
-        for item in items:
-            yield item, Failure("timeout", "180 s") if function is tasks.read_pages else function(item)
-
-    monkeypatch.setattr(context, "map", fail)
+    answer_tasks(lambda function, item: Failure("timeout", "180 s") if function is tasks.read_pages else None)
     result = read()
     assert reasons(result) == {"paper.pdf": "timeout"}
     assert result.counts.balanced()
 
 
-def test_a_page_whose_recognition_fails_is_tried_again_by_the_next_run(read, context, monkeypatch, engine):
+def test_a_page_whose_recognition_fails_is_tried_again_by_the_next_run(read, context, answer_tasks, engine):
     Image.new("RGB", (300, 200), "white").save(context.raw / "a.png")
-    plain = context.map
-
-    def fail(function, items, *, timeout=None):
-        if function is not tasks.recognise_page:
-            yield from plain(function, items, timeout=timeout)
-        for item in items if function is tasks.recognise_page else ():
-            yield item, Failure("timeout", "too slow")
-
-    monkeypatch.setattr(context, "map", fail)
+    answer_tasks(lambda function, item: Failure("timeout", "") if function is tasks.recognise_page else None)
     assert reasons(read()) == {"a.png": "timeout"}
-    monkeypatch.setattr(context, "map", plain)
+    answer_tasks()
     assert read().counts.kept == 1
 
 
@@ -281,47 +272,25 @@ def test_a_broken_page_object_loses_that_page_alone(put, context, read):
     assert [line.text for line in Line.from_frame(result.tables["lines"])] == [STEM]
 
 
-def given_up(put, read, context, monkeypatch, wanted) -> tuple[list[int], list[str]]:
-    """Which of forty pages are tried one by one where ``wanted`` ends its worker, and why the paper is rejected."""
-    put("paper.pdf", *[f"{number}. 题干" for number in range(1, 41)])
-    tried: list[int] = []
-
-    def crash(function, items, *, timeout=None):
-        for item in items:
-            if function is wanted:
-                tried.extend(item.pages if len(item.pages) == 1 else ())
-                yield item, Failure("timeout", "took more processor time than the limit")
-            else:
-                yield item, function(item)
-
-    monkeypatch.setattr(context, "map", crash)
-    force = wanted is tasks.recognise_page
-    result = read(OcrParams(force_ocr=force))
-    return tried, [row.reason for row in result.rejects]
-
-
 @pytest.mark.parametrize("wanted", ["read_pages", "recognise_page"])
-def test_a_paper_of_pages_that_kill_their_workers_is_given_up_after_three(
-    put, read, engine, context, monkeypatch, wanted
-):
-    tried, reasons = given_up(put, read, context, monkeypatch, getattr(tasks, wanted))
-    assert tried == [1, 2, 3]
-    assert reasons == ["timeout"]
+def test_a_paper_of_pages_that_kill_their_workers_is_given_up_after_three(put, read, engine, answer_tasks, wanted):
+    put("paper.pdf", *[f"{number}. 题干" for number in range(1, 41)])
+    heard = answer_tasks(lambda function, item: Failure("timeout", "") if function.__name__ == wanted else None)
+    assert reasons(read(OcrParams(force_ocr=wanted == "recognise_page"))) == {"paper.pdf": "timeout"}
+    assert [pages for name, pages, _ in heard if name == wanted and len(pages) == 1] == [(1,), (2,), (3,)]
 
 
-def test_a_page_alone_has_less_time_than_a_chunk(put, read, context, monkeypatch):
+def test_a_page_alone_has_less_time_than_a_chunk(put, read, answer_tasks):
     put("paper.pdf", *[f"{number}. 题干" for number in range(1, 6)])
     limits: list[tuple[int, float]] = []
 
-    def crash(function, items, *, timeout=None):
-        for item in items:
-            if function is tasks.read_pages:
-                limits.append((len(item.pages), item.params.text_timeout))
-                yield item, Failure("timeout", "took more processor time than the limit")
-            else:
-                yield item, function(item)
+    def crash(function, item):
+        if function is not tasks.read_pages:
+            return None
+        limits.append((len(item.pages), item.params.text_timeout))
+        return Failure("timeout", "took more processor time than the limit")
 
-    monkeypatch.setattr(context, "map", crash)
+    answer_tasks(crash)
     read(OcrParams(text_timeout=6.0))
     assert limits == [(5, 6.0), *[(1, 2.0)] * 3]
 
@@ -398,20 +367,6 @@ def test_notes_tell_what_is_to_be_looked_at():
     assert stage._astray({"b": Exam()}, ["a", "b"]) == []
 
 
-def listened(context, monkeypatch, answer=None) -> list[tuple[str, object, float]]:
-    """Each task by its name, with its pages or document and its limit on the clock."""
-    heard: list[tuple[str, object, float]] = []
-
-    def listen(function, items, *, timeout=None):
-        for item in items:
-            heard.append((function.__name__, getattr(item, "pages", item.document), timeout))
-            found = answer(function, item) if answer else None
-            yield item, found or function(item)
-
-    monkeypatch.setattr(context, "map", listen)
-    return heard
-
-
 def blank_paper(context, pages: int) -> None:
     document = pymupdf.open()
     for _ in range(pages):
@@ -428,9 +383,9 @@ def nothing_seen(function, item):
     return seen if function is tasks.recognise_page else None
 
 
-def test_pages_are_read_in_chunks_of_thirty_two_with_ten_times_their_seconds(read, context, monkeypatch):
+def test_pages_are_read_in_chunks_of_thirty_two_with_ten_times_their_seconds(read, context, answer_tasks):
     blank_paper(context, 33)
-    heard = listened(context, monkeypatch, nothing_seen)
+    heard = answer_tasks(nothing_seen)
     read(OcrParams(page_timeout=7.0))
     assert heard == [
         ("inspect_file", "paper.pdf", 70.0),
@@ -439,20 +394,20 @@ def test_pages_are_read_in_chunks_of_thirty_two_with_ten_times_their_seconds(rea
     ]
 
 
-def test_pages_are_recognised_one_by_one_with_ten_times_their_seconds(read, context, monkeypatch):
+def test_pages_are_recognised_one_by_one_with_ten_times_their_seconds(read, context, answer_tasks):
     blank_paper(context, 2)
-    heard = listened(context, monkeypatch, nothing_seen)
+    heard = answer_tasks(nothing_seen)
     read(OcrParams(page_timeout=7.0, force_ocr=True))
     assert heard[2:] == [("recognise_page", (1,), 70.0), ("recognise_page", (2,), 70.0)]
 
 
-def test_pages_after_the_third_that_failed_say_that_they_were_not_tried(put, read, context, monkeypatch):
+def test_pages_after_the_third_that_failed_say_that_they_were_not_tried(put, read, answer_tasks):
     put("paper.pdf", *[f"{number}. 题干" for number in range(1, 7)])
 
     def answer(function, item):
         return Failure("crashed", "ended") if function is tasks.read_pages and item.pages != (1,) else None
 
-    heard = listened(context, monkeypatch, answer)
+    heard = answer_tasks(answer)
     assert read().facts["pages_lost"] == [
         *(f"paper.pdf#{page}: crashed: ended" for page in (2, 3, 4)),
         *(f"paper.pdf#{page}: crashed: not tried after 3 pages: ended" for page in (5, 6)),

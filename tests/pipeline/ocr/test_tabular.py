@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,10 +12,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openpyxl import Workbook
 
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import find_reader, tabular
-from build_dataset.pipeline.ocr.readers.encoding import decode, looks_like_text, plausibility
+from build_dataset.pipeline.ocr.readers.encoding import decode
 from build_dataset.pipeline.ocr.readers.header import tables
 from build_dataset.schemas.errors import UnreadableDocument
 
@@ -48,12 +48,6 @@ def test_csv_in_every_encoding_that_excel_writes(tmp_path, encoding):
     ]
 
 
-def test_traditional_characters_in_big5(tmp_path):
-    stem = "下列有關肺部聽診的敘述何者正確請選出一個最適當的答案並說明其臨床意義與治療"
-    path = write(tmp_path / "a.csv", f"Question,Answer\n{stem},A\n", "big5")
-    assert rows(path)[0]["Question"] == stem
-
-
 @pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
 def test_delimiters(tmp_path, separator):
     path = write(tmp_path / "a.csv", f"Question{separator}Answer\n题干{separator}B\n")
@@ -76,12 +70,6 @@ def test_empty_cells_are_null_and_cells_beyond_the_header_are_kept(tmp_path):
 
 def test_a_table_without_questions_is_refused(tmp_path):
     assert refused(write(tmp_path / "a.csv", "name,age\nx,1\n")).reason == "unknown_columns"
-
-
-def test_bytes_in_no_known_encoding_are_refused(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"Question,Answer\n\xff\xff\x81,A\n")
-    assert refused(path).reason == "wrong_encoding"
 
 
 def test_utf_16_without_its_mark_is_told_how_to_be_saved(tmp_path):
@@ -109,58 +97,20 @@ def test_a_quote_that_never_ends_is_refused(tmp_path):
     assert refused(write(tmp_path / "a.csv", 'Question,Answer\n"题干,A\n')).reason == "broken_csv"
 
 
-def workbook(path: Path, sheets: dict[str, list[list[str | float | None]]]) -> Path:
-    """Write an XLSX file by hand."""
-
-    def cell(value: str | float | None) -> str:
-        if value is None:
-            return "<c/>"
-        return (
-            f"<c><v>{value}</v></c>"
-            if isinstance(value, float | int)
-            else (f'<c t="inlineStr"><is><t>{value}</t></is></c>')
-        )
-
-    names = list(sheets)
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(
-            "[Content_Types].xml",
-            f'<Types xmlns="{package}/content-types"><Default Extension="rels" ContentType="application/vnd.'
-            'openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>'
-            "</Types>",
-        )
-        archive.writestr(
-            "_rels/.rels",
-            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r" Type="{office}/officeDocument" '
-            'Target="xl/workbook.xml"/></Relationships>',
-        )
-        entries = "".join(
-            f'<sheet name="{name}" sheetId="{index}" r:id="r{index}"/>' for index, name in enumerate(names, 1)
-        )
-        archive.writestr(
-            "xl/workbook.xml", f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>{entries}</sheets></workbook>'
-        )
-        links = "".join(
-            f'<Relationship Id="r{index}" Type="{office}/worksheet" Target="worksheets/s{index}.xml"/>'
-            for index in range(1, len(names) + 1)
-        )
-        archive.writestr(
-            "xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}/relationships">{links}</Relationships>'
-        )
-        for index, name in enumerate(names, 1):
-            rows = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in sheets[name])
-            archive.writestr(
-                f"xl/worksheets/s{index}.xml", f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>'
-            )
+def workbook(path: Path, **sheets: list[list[str | float | None]]) -> Path:
+    book = Workbook()
+    book.remove(book.active)
+    for name, lines in sheets.items():
+        sheet = book.create_sheet(name)
+        for line in lines:
+            sheet.append(line)
+    book.save(path)
     return path
 
 
 def test_xlsx_reads_every_sheet_with_questions_as_text(tmp_path):
     questions = [["Question", "Options", "Answer"], ["题干一", "A 1.50", "A"], ["题干二", 2, None]]
-    path = workbook(tmp_path / "a.xlsx", {"questions": questions, "notes": [["note"], ["no question"]]})
+    path = workbook(tmp_path / "a.xlsx", questions=questions, notes=[["note"], ["no question"]])
     assert rows(path) == [
         {"Question": "题干一", "Options": "A 1.50", "Answer": "A"},
         {"Question": "题干二", "Options": "2", "Answer": None},
@@ -168,17 +118,13 @@ def test_xlsx_reads_every_sheet_with_questions_as_text(tmp_path):
 
 
 def test_a_workbook_without_questions_is_refused(tmp_path):
-    assert refused(workbook(tmp_path / "a.xlsx", {"notes": [["note"], ["x"]]})).reason == "unknown_columns"
+    assert refused(workbook(tmp_path / "a.xlsx", notes=[["note"], ["x"]])).reason == "unknown_columns"
 
 
 def test_cmb_json_rows_are_untouched(tmp_path):
     items = [{"exam_type": "医师考试", "question": "题干", "option": {"A": "甲", "B": ""}, "answer": "A", "x": 1.5}]
     path = write(tmp_path / "a.json", json.dumps(items, ensure_ascii=False))
     assert rows(path) == items
-
-
-def test_json_with_nan_gives_null(tmp_path):
-    assert rows(write(tmp_path / "a.json", '[{"question": "q", "answer": NaN}]')) == [{"question": "q", "answer": None}]
 
 
 @pytest.mark.parametrize(
@@ -212,10 +158,6 @@ def test_questions_are_found_in_sections_under_any_name(tmp_path, value, kinds):
 def test_options_that_are_objects_are_no_questions(tmp_path):
     item = {"title": "问", "variants": [{"text": "甲", "correct": True}, {"text": "乙", "correct": False}]}
     assert rows(write(tmp_path / "bank.json", json.dumps([item], ensure_ascii=False))) == [item]
-
-
-def test_deeply_nested_json_is_refused(tmp_path):
-    assert refused(write(tmp_path / "a.json", "[" * 200_000)).reason == "invalid_json"
 
 
 def test_a_broken_line_of_jsonl_goes_on_as_it_is(tmp_path):
@@ -281,15 +223,9 @@ def header_of(records: list[list[str]]) -> object:
         return error.reason
 
 
-def test_the_header_is_among_the_first_rows_and_its_names_are_short(flips):
+def test_the_header_is_among_the_first_thirty_rows(flips):
     header = ["题目", "A", "B", "答案"]
     assert flips(lambda above: header_of([["说明"]] * above + [header, KEYED]) == "unknown_columns", range(40)) == [30]
-    found = flips(lambda more: header_of([["题目" + "　" * more, "A", "答案"], KEYED[:3]]), range(50, 70))
-    assert found == [59]
-    wide = [["题目", "A", "答案"], ["t", "a", "A"]]
-    assert flips(lambda more: header_of([wide[0], wide[1] + ["y"] * more]) == "too_many_columns", range(990, 1005)) == [
-        998
-    ]
 
 
 def test_three_known_names_are_a_header_of_another_table(flips):
@@ -298,40 +234,12 @@ def test_three_known_names_are_a_header_of_another_table(flips):
     assert flips(lambda named: len(header_of([header, KEYED, again[:named], KEYED])), range(1, 5)) == [3]
 
 
-def test_a_table_without_a_header_shows_its_keys():
-    def records(keys: str, columns: int = 4) -> list[list[str]]:
-        return [[*"甲xyz"[: columns - 1], key] for key in keys]
-
-    refused = [header_of(records(keys)) for keys in ("A", "AA", "甲A")]
-    assert refused == ["unknown_columns"] * 3
-    assert header_of(records("ABC", 3)) == "unknown_columns"
-    named = header_of(records("ABC"))
-    assert [json.loads(fields)["column_4"] for fields, _ in named] == ["A", "B", "C"]
-    assert [json.loads(fields)["键"] for fields, _ in header_of([["a", "b", "c", "键"], *records("AB")])] == ["A", "B"]
-
-
 @pytest.mark.parametrize(
     ("text", "sign"),
     [("题目,A,B,答案\n", ","), ("标题\n题目;A;B;答案\n", ";"), ("题目\tA\t答案", "\t"), ("a|b", "|"), ("", ",")],
 )
 def test_the_delimiter_is_that_of_the_header(text, sign):
     assert tabular.delimiter(text) == sign
-
-
-def test_text_has_few_control_bytes(flips):
-    assert flips(lambda count: looks_like_text(b"\1" * count + b"a" * (400 - count)), range(12)) == [5]
-    assert flips(lambda count: looks_like_text(b"\1" * count + b"a" * (4000 - count)), range(40)) == [21]
-    refused = [byte for byte in range(256) if not looks_like_text(bytes([byte]) * 9)]
-    assert refused == [*range(9), *range(14, 32)]
-    assert (looks_like_text(b"a\0b"), looks_like_text(b"\xff\xfea\0")) == (False, True)
-
-
-@pytest.mark.parametrize(
-    ("text", "share"),
-    [("abc", 1.0), ("的\u3000", 1.0), ("的\u303f", 1.0), ("的\u3040", 0.5), ("的\uffef", 1.0), ("的\ufff0", 0.5)],
-)
-def test_plausible_characters_are_a_share(text, share):
-    assert plausibility(text) == share
 
 
 OVER = ["题目", "选项", "", "答案"]
@@ -365,34 +273,16 @@ def test_a_header_may_stand_in_two_rows(records, expected):
     assert [json.loads(fields) for fields, _ in header_of(records)] == expected
 
 
-def test_the_first_row_with_three_known_names_is_the_header_else_the_one_with_most():
-    titles = [["题目与答案"], ["题目", "答案"], ["题目", "A", "B"], ["题干", "A", "B", "答案"], KEYED]
-    assert [json.loads(fields) for fields, _ in header_of(titles)] == [
-        dict(zip(["题干", "A", "B", "答案"], KEYED, strict=True))
-    ]
-    few = [["题目", "说明"], ["题干", "答案"], ["问", "A"]]
-    assert [json.loads(fields) for fields, _ in header_of(few)] == [{"题干": "问", "答案": "A"}]
-
-
 def test_tables_below_each_other_are_numbered():
     header, other = ["题目", "A", "B", "答案"], ["题干", "A", "B", "答案"]
     found = list(tables([header, KEYED, header, KEYED, other, KEYED, header, KEYED], frozenset()))
     assert [row.sheet for row in found] == [None, None, "table (2)", "table (3)"]
-    assert [row.sheet for row in tables([header, KEYED, other, KEYED], frozenset(), "s")] == ["s", "s (2)"]
 
 
 def test_columns_without_names_or_of_one_name_are_numbered():
     (row,) = tables([["题目", "", "其他", "其他", "OTHER", "other"], [*"12345678"]], frozenset())
-    assert json.loads(row.fields) == {
-        "题目": "1",
-        "column_2": "2",
-        "其他": "3",
-        "其他 (2)": "4",
-        "OTHER": "5",
-        "other (2)": "6",
-        "column_7": "7",
-        "column_8": "8",
-    }
+    names = ["题目", "column_2", "其他", "其他 (2)", "OTHER", "other (2)", "column_7", "column_8"]
+    assert json.loads(row.fields) == dict(zip(names, "12345678", strict=True))
 
 
 def test_at_least_half_of_the_items_of_a_list_and_of_the_lines_of_a_file_are_objects(flips, tmp_path):
@@ -474,6 +364,10 @@ def test_parquet_and_arrow_begin_with_a_mark(head, suffix, read):
         (b"[1]", ".txt", False, False),
         (b"[" + b" " * 99 + b"{", ".txt", False, True),
         (b"[" + b" " * 100 + b"{", ".txt", False, False),
+        (b"x", ".json", False, True),
+        (b"x\0", ".json", False, False),
+        (b" \r\n\t\xef\xbb\xbf[{", ".txt", False, True),
+        (b" \r\n\t\xef\xbb\xbf[{", ".ndjson", True, False),
     ],
 )
 def test_json_is_told_by_its_beginning_and_its_name(head, suffix, json_lines, cmb):
@@ -617,16 +511,10 @@ def test_the_header_of_a_bank_called_txt_stands_among_its_first_characters(flips
     assert flips(read, range(1985, 2010)) == [1995]
 
 
-def test_a_list_of_objects_may_be_indented_by_ninety_nine_characters(flips: Flips) -> None:
-    reader = tabular.CmbJsonReader()
-    assert flips(lambda far: reader.recognises(b"[" + b" " * far + b"{", ".txt"), range(90, 110)) == [100]
-    assert [reader.recognises(head, ".json") for head in (b"x", b"x\0")] == [True, False]
-    assert [reader.recognises(b" \r\n\t\xef\xbb\xbf[{", name) for name in (".txt", ".ndjson")] == [True, False]
-
-
 @pytest.mark.parametrize("item", ["NaN", "Infinity", "-Infinity"])
 def test_numbers_that_json_lacks_are_null(tmp_path, item):
     assert rows(write(tmp_path / "a.jsonl", f'{{"a": {item}}}\n[1]\n')) == [{"a": None}, {"unparsed": "[1]"}]
+    assert rows(write(tmp_path / "a.json", f'[{{"question": {item}}}]')) == [{"question": None}]
 
 
 def test_empty_tables_hold_no_list_of_questions(tmp_path: Path) -> None:
@@ -641,16 +529,6 @@ def test_the_delimiter_stands_most_often_in_the_line_with_most_known_names() -> 
 
 
 QUESTION = {"question": "甲", "options": ["x", "y"], "answer": "A"}
-
-
-def test_lists_within_lists_are_opened_nine_objects_deep(flips: Flips) -> None:
-    def found(depth: int) -> bool:
-        value: object = [QUESTION]
-        for _ in range(depth):
-            value = [{"questions": value, "title": "t"}]
-        return [*tabular.questions(value)] == [QUESTION]
-
-    assert flips(found, range(13)) == [10]
 
 
 def test_a_question_is_looked_for_under_any_names_nine_objects_deep(flips: Flips) -> None:

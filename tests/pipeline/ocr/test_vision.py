@@ -103,12 +103,6 @@ def test_what_would_be_sent_is_counted_without_sending_it(context, files_table, 
     assert stage.vision_pages({"files": files_table(context.raw)}, params, context) == sent
 
 
-def test_an_estimate_states_pages_tokens_and_cost():
-    assert VisionParams(side=1000).estimate(10).endswith("cost unknown (set price_in and price_out)")
-    priced = VisionParams(side=1000, price_in=1.0, price_out=2.0).estimate(10)
-    assert priced == "10 pages to send, about 11,020 tokens in and 30,000 out: 0.07 USD"
-
-
 def test_single_lines_are_read_by_the_embedded_engine(context, files_table, make_pdf, monkeypatch):
     path = make_pdf([[(60, 100, "1. 单纯疱疹病毒的叙述"), (60, 130, "A.甲")]])
     (context.raw / "paper.pdf").write_bytes(path.read_bytes())

@@ -197,15 +197,6 @@ def check(text: bytes) -> str:
     return ""
 
 
-def test_sheets_are_bounded_by_the_rectangle_of_their_cells(flips):
-    assert flips(lambda row: check(b'<c r="A1"/><c r="B%d"/>' % row) == "", range(29_999_990, 30_000_010)) == []
-    wide = flips(lambda row: check(b'<c r="JUN1"/><c r="A%d"/>' % row) == "", range(8_195, 8_220))
-    assert wide == [60_000_000 // workbook._column(b"JUN") + 1]
-    assert check(b'<c r="JUN2"/><c r="A9999999"/>') == (
-        "too_large: s.xml has a cell in row 9,999,999, column 7,320: delete what stands far out"
-    )
-
-
 def test_a_reference_across_two_blocks_is_seen(flips):
     formula = b'<c r="C7"><f>CHAR(65)</f></c>'
 
@@ -217,9 +208,6 @@ def test_a_reference_across_two_blocks_is_seen(flips):
         "no_value: s.xml: the formula in C7 was never calculated: open the file in a spreadsheet and save it, "
         "or paste values"
     }
-    padded = b'<c r="C7"' + b" " * 190 + b"><f>CHAR(65)</f></c>"
-    far = b'<c r="C7"' + b" " * 210 + b"><f>CHAR(65)</f></c>"
-    assert ("in C7" in check(padded), "in a cell" in check(far)) == (True, True)
     assert flips(lambda more: "no_value" in check(b"<f>" + b"x" * more + b"</f></c>"), range(8185, 8200)) == [8193]
 
 
@@ -281,7 +269,8 @@ def test_a_workbook_is_told_by_its_first_bytes(head, suffix, read):
     assert workbook.XlsxReader().recognises(head, suffix) == read
 
 
-def test_the_rectangle_of_a_sheet_has_sixty_million_cells_at_most() -> None:
+def test_the_rectangle_of_a_sheet_has_sixty_million_cells_at_most(flips: Flips) -> None:
+    assert flips(lambda row: check(b'<c r="JUN1"/><c r="A%d"/>' % row) == "", range(8_190, 8_200)) == [8_197]
     assert check(b'<c r="H7500000"/>') == ""
     assert check(b'<c r="H7500001"/>').startswith("too_large: s.xml has a cell in row 7,500,001, column 8")
     assert check(b'<c r="EU397351"/>').endswith("row 397,351, column 151: delete what stands far out")

@@ -41,6 +41,14 @@ HOSTILE = '<script>alert("x")</script><img src=x onerror=alert(1)>\'"&amp;\u202e
 HANDED_ON = {"questions.parquet": {"rows": 5, "sha256": "x"}}  # by a stage that hands questions on
 
 
+SCORED = {"run": "m", "dimension": "overall", "label": "全部", "label_en": "all", "questions": 50}
+
+
+def label_of(question_id: str, dimension: str, label: str, status: str, annotator: str | None) -> Label:
+    told = {"label_en": None, "estimate": False, "reviewers": []}
+    return Label(question_id=question_id, dimension=dimension, label=label, status=status, annotator=annotator, **told)
+
+
 @pytest.fixture(scope="module")
 def tables(sample_build):
     """The inputs that the runner gives the stage for the sample."""
@@ -83,20 +91,8 @@ def test_the_stages_of_questions_hand_on_what_they_keep(sample_build):
 
 def test_the_page_of_the_sample_has_its_sections(sample_build):
     page = read((sample_build / "report" / "index.html").read_bytes())
-    assert page.sections == [
-        "overview",
-        "funnel",
-        "sources",
-        "rejected",
-        "waiting",
-        "duplicates",
-        "exams",
-        "lengths",
-        "labels",
-        "splitting",
-        "leaking",
-        "evaluation",
-    ]
+    told = "overview funnel sources rejected waiting duplicates exams lengths labels splitting leaking evaluation"
+    assert page.sections == told.split()
 
 
 def test_the_page_names_nothing_outside_its_folder(sample_build):
@@ -152,39 +148,11 @@ def test_what_a_paper_says_is_text_wherever_it_stands(report):
     one["options"][0]["text"] = HOSTILE
     rows = splits(train=[released("q1", HOSTILE, exam_type=HOSTILE, exam_class=HOSTILE, disease_group=HOSTILE)])
     export, tables = exported(rows)
-    label = Label(
-        question_id="q1",
-        dimension="disease_group",
-        label=HOSTILE,
-        label_en=None,
-        status="unreviewed",
-        annotator=HOSTILE,
-        estimate=False,
-        reviewers=[],
-    )
-    score = Score(
-        run=HOSTILE,
-        dimension="overall",
-        label="全部",
-        label_en="all",
-        metric="accuracy",
-        value=0.5,
-        questions=1,
-        low=0.1,
-        high=0.9,
-    )
-    page_read = Page(
-        document=HOSTILE,
-        page=1,
-        width=1,
-        height=1,
-        method="ocr",
-        reason=HOSTILE,
-        engine="e",
-        engine_version=HOSTILE,
-        confidence=0.1,
-        lines=1,
-    )
+    label = label_of("q1", "disease_group", HOSTILE, "unreviewed", HOSTILE)
+    score = Score(**{**SCORED, "run": HOSTILE}, metric="accuracy", value=0.5, low=0.1, high=0.9)
+    size = {"page": 1, "width": 1, "height": 1, "lines": 1, "confidence": 0.1}
+    engine = {"method": "ocr", "engine": "e", "engine_version": HOSTILE}
+    page_read = Page(document=HOSTILE, reason=HOSTILE, **size, **engine)
     clean = manifest("clean", 1, rejected={HOSTILE: 1}, waiting={}, params={"title": HOSTILE})
     result = report(
         {
@@ -289,16 +257,7 @@ def test_weak_agreement_warns_and_unknown_agreement_is_no_zero(report):
 def test_unreviewed_labels_are_counted_apart_with_their_annotator(report):
     statuses = ["unreviewed", "agreed", "agreed", "unreviewed"]
     labels = [
-        Label(
-            question_id=f"q{number}",
-            dimension="competency",
-            label="疾病治疗",
-            label_en="Treatment",
-            status=status,
-            annotator="lexicon" if status == "unreviewed" else None,
-            estimate=False,
-            reviewers=[],
-        )
+        label_of(f"q{number}", "competency", "疾病治疗", status, "lexicon" if status == "unreviewed" else None)
         for number, status in enumerate(statuses)
     ]
     result = report({"manifests": manifests(manifest("review", 4)), "review/labels": Label.to_frame(labels)})
@@ -346,10 +305,9 @@ def test_a_benchmark_that_was_compared_is_counted_and_does_not_warn(report):
 
 
 def test_scores_stand_with_their_intervals(report):
-    fields = {"run": "m", "dimension": "overall", "label": "全部", "label_en": "all", "questions": 50}
     scores = [
-        Score(**fields, metric="accuracy", value=0.5, low=0.36, high=0.64),
-        Score(**fields, metric="no_answer_rate", value=0.04, low=0.01, high=0.13),
+        Score(**SCORED, metric="accuracy", value=0.5, low=0.36, high=0.64),
+        Score(**SCORED, metric="no_answer_rate", value=0.04, low=0.01, high=0.13),
     ]
     ran = manifest("evaluate", 50, params={"split": "test"})
     result = report({"manifests": manifests(ran), "evaluate/scores": Score.to_frame(scores)})

@@ -16,16 +16,8 @@ from build_dataset.pipeline.evaluate.backends.local.batches import Output, Promp
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt
 from build_dataset.pipeline.stage import Failure
-from tests.pipeline.evaluate.backends.test_local import Tokenizer
+from tests.pipeline.evaluate.backends.test_local import local
 from tests.pipeline.evaluate.conftest import make_question
-
-
-def local(**options: Any) -> TransformersBackend:
-    made = object.__new__(TransformersBackend)
-    made._options = TransformersModel(model="m", **options)
-    made._tokenizer = Tokenizer()
-    made.identity = {"model": "m"}
-    return made
 
 
 def prompt(number: int, *said: str) -> Prompt:

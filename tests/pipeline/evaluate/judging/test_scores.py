@@ -9,11 +9,13 @@ from build_dataset.pipeline.evaluate.judging.scores import interval_alpha, judge
 from build_dataset.schemas.evaluation import Judgement, Task
 
 
-def given(judge: str, scores: dict[str, int], aspect: str = "fluency") -> list[Judgement]:
-    return [
-        Judgement(run="m", task=Task.CLINICAL, question_id=question, judge=judge, aspect=aspect, score=score)
-        for question, score in scores.items()
-    ]
+def judgement(question: str, judge: str, score: int, aspect: str = "fluency", run: str = "m", repeat: int = 0):
+    told = {"judge": judge, "aspect": aspect, "score": score, "repeat": repeat}
+    return Judgement(run=run, task=Task.CLINICAL, question_id=question, **told)
+
+
+def given(judge: str, scores: dict[str, int]) -> list[Judgement]:
+    return [judgement(question, judge, score) for question, score in scores.items()]
 
 
 def by_judge(rows):
@@ -65,9 +67,7 @@ def test_experts_are_averaged_together():
 def everything(judge: str, by_run: dict[str, int], questions: int = 4) -> list[Judgement]:
     """The same score in every aspect of every answer of a run."""
     return [
-        Judgement(
-            run=run, task=Task.CLINICAL, question_id=f"clin-{number}-1", judge=judge, aspect=aspect.name, score=score
-        )
+        judgement(f"clin-{number}-1", judge, score, aspect.name, run)
         for run, score in by_run.items()
         for number in range(questions)
         for aspect in aspects()
@@ -95,18 +95,7 @@ def test_an_answer_without_all_aspects_is_in_no_average():
 
 
 def test_the_mean_of_a_judges_scores_has_an_interval_over_cases():
-    rows = [
-        Judgement(
-            run="m",
-            task=Task.CLINICAL,
-            question_id=f"clin-{case}-{turn}",
-            judge="llm:j",
-            aspect="fluency",
-            score=2 + case % 3,
-        )
-        for case in range(30)
-        for turn in (1, 2)
-    ]
+    rows = [judgement(f"clin-{case}-{turn}", "llm:j", 2 + case % 3) for case in range(30) for turn in (1, 2)]
     (score,) = judged_scores(rows)
     assert score.value == 3.0
     half = 1.96 * (2 / 3) ** 0.5 / 30**0.5  # of 30 cases: the second question of each adds nothing
@@ -116,15 +105,7 @@ def test_the_mean_of_a_judges_scores_has_an_interval_over_cases():
 def scores_of(judge: str, scores: list[int], run: str = "a", repeat: int = 0) -> list[Judgement]:
     """Scores of a run's answers about two cases, two questions each."""
     return [
-        Judgement(
-            run=run,
-            task=Task.CLINICAL,
-            question_id=f"clin-{number // 2}-{number % 2}",
-            repeat=repeat,
-            judge=judge,
-            aspect="fluency",
-            score=score,
-        )
+        judgement(f"clin-{number // 2}-{number % 2}", judge, score, run=run, repeat=repeat)
         for number, score in enumerate(scores)
     ]
 
