@@ -42,10 +42,12 @@ def home(built, tmp_path):
     return tmp_path / "home"
 
 
-def command(home: Path, *words: str, prefix=(), environment=None, limits=None, start=None) -> tuple[int, str]:
+def command(
+    home: Path, *words: str, prefix=(), environment=None, limits=None, start=None, program=PROGRAM
+) -> tuple[int, str]:
     """Run a command in a process of its own; its exit code and all that it printed."""
     done = subprocess.run(
-        [*prefix, *PROGRAM, *words],
+        [*prefix, *program, *words],
         cwd=home,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **(environment or {})},
         preexec_fn=start
@@ -55,6 +57,13 @@ def command(home: Path, *words: str, prefix=(), environment=None, limits=None, s
         check=False,
     )
     return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
+
+
+def patched(home: Path, code: str) -> dict[str, str]:
+    """The environment of a process that runs this code first."""
+    (home / "patch").mkdir()
+    (home / "patch" / "sitecustomize.py").write_text(code)
+    return {"PYTHONPATH": f"{home / 'patch'}{os.pathsep}{Path(__file__).parents[1]}"}
 
 
 def refused(outcome: tuple[int, str]) -> str:
@@ -93,10 +102,7 @@ def test_a_memory_group_in_which_the_command_would_be_killed_is_refused(built, g
 @pytest.mark.slow
 def test_a_network_file_system_without_locks_is_told_in_one_line(home):
     nowhere = "import fcntl\ndef flock(*_): raise OSError(37, 'No locks available')\nfcntl.flock = flock\n"
-    (home / "patch").mkdir()
-    (home / "patch" / "sitecustomize.py").write_text(nowhere)
-    path = f"{home / 'patch'}{os.pathsep}{Path(__file__).parents[1]}"
-    told = refused(command(home, "run", "--to", "parse", environment={"PYTHONPATH": path}))
+    told = refused(command(home, "run", "--to", "parse", environment=patched(home, nowhere)))
     assert "No locks available" in told
     assert command(home, "run", "--to", "parse")[0] == 0
 
@@ -122,18 +128,9 @@ def mounted(options: str) -> list[str]:
 def test_a_disk_that_fills_up_half_way_ends_in_one_line_and_loses_nothing(home):
     small = mounted("-t tmpfs -o size=160k x build")
     careless = "from build_dataset.pipeline import cli, doctor; doctor._LEAST_DISK = 0; cli.main()"
-    done = subprocess.run(
-        [*small, sys.executable, "-c", careless, "run"],
-        cwd=home,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    assert "error: " in done.stderr.splitlines()[-1]
+    code, told = command(home, "run", prefix=small, program=[sys.executable, "-c", careless])
+    assert (code, "Traceback" in told) == (2, False), told
+    assert "error: " in told.splitlines()[-1]
     assert (home / "build" / "review" / "manifest.json").exists(), "what lies under the mount stays"
 
 
@@ -162,14 +159,10 @@ def test_whatever_letters_the_terminal_has_commands_end_well(home, environment):
 
 @pytest.mark.slow
 def test_a_clock_that_runs_backwards_changes_no_result(home):
-    (home / "clock").mkdir()
-    (home / "clock" / "sitecustomize.py").write_text(
-        "import time\nreal, calls = time.time, [0]\n"
-        "def back():\n    calls[0] += 1\n    return real() - calls[0] * 3e7\ntime.time = back\n"
-    )
+    clock = "import time\nreal, calls = time.time, [0]\n"
+    clock += "def back():\n    calls[0] += 1\n    return real() - calls[0] * 3e7\ntime.time = back\n"
     kept = (home / "build" / "parse" / "questions.parquet").read_bytes()
-    path = f"{home / 'clock'}{os.pathsep}{Path(__file__).parents[1]}"
-    assert command(home, "run", "--force", "--to", "parse", environment={"PYTHONPATH": path})[0] == 0
+    assert command(home, "run", "--force", "--to", "parse", environment=patched(home, clock))[0] == 0
     assert (home / "build" / "parse" / "questions.parquet").read_bytes() == kept
     for file in home.rglob("*"):
         os.utime(file, (4e9, 4e9), follow_symlinks=False)

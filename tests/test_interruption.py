@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -18,18 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.annotation.scripted_server import Reply, ScriptedServer
 from tests.making import bank
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 900
-
-
-def _module(path: Path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def command(build: Path, *words: str) -> list[str]:
@@ -112,28 +104,21 @@ def test_killed_while_a_bank_is_read_or_labelled_in_blocks_it_begins_the_stage_a
 
 @pytest.mark.slow
 def test_killed_while_a_model_annotates_it_pays_for_no_answer_twice(sample_build, tmp_path):
-    scripted = _module(ROOT / "tests" / "annotation" / "scripted_server.py")
     concurrency = 4
-
-    def script(question, times, body):
-        return scripted.Reply(stall=0.05)
-
-    def options(url):
-        pairs = {"annotator": "llm", "llm.model": "scripted", "llm.base_url": url, "llm.concurrency": concurrency}
-        return [word for key, value in pairs.items() for word in ("--set", f"annotate.{key}={value}")]
-
-    with closing(scripted.ScriptedServer(script)) as server:
+    with closing(ScriptedServer(lambda *_: Reply(stall=0.05))) as server:
+        pairs = {"annotator": "llm", "llm.model": "m", "llm.base_url": server.url, "llm.concurrency": concurrency}
+        options = [word for key, value in pairs.items() for word in ("--set", f"annotate.{key}={value}")]
         undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
         for build in (undisturbed, killed):
             for name in ("ocr", "parse", "clean", "dedup"):
-                _link(sample_build / name, build / name)
-        finish(undisturbed, "run", "--from", "annotate", "--to", "export", *options(server.url))
+                shutil.copytree(sample_build / name, build / name)
+        finish(undisturbed, "run", "--from", "annotate", "--to", "export", *options)
         questions = sum(server.answered.values())
         for _ in range(3):
             enough = stored(killed, "annotate") + 5
-            kill_when(partial(_holds, killed, enough), killed, "annotate", *options(server.url))
+            kill_when(partial(_holds, killed, enough), killed, "annotate", *options)
         in_flight = 3 * concurrency
-        finish(killed, "run", "--from", "annotate", "--to", "export", *options(server.url))
+        finish(killed, "run", "--from", "annotate", "--to", "export", *options)
         asked = sum(server.asked.values()) - questions
     assert stored(killed, "annotate") == questions
     assert questions <= asked <= questions + in_flight, "only what was in flight at a kill is asked again"
@@ -142,17 +127,9 @@ def test_killed_while_a_model_annotates_it_pays_for_no_answer_twice(sample_build
 
 @pytest.mark.slow
 def test_killed_while_a_model_is_evaluated_it_pays_for_no_answer_twice(sample_build, tmp_path):
-    scripted = _module(ROOT / "tests" / "annotation" / "scripted_server.py")
-
-    def script(question, times, body):
-        return scripted.Reply(content="答案是A。", stall=0.1)
-
-    with closing(scripted.ScriptedServer(script)) as server:
-        options = [
-            word
-            for key, value in (("model", "scripted"), ("base_url", server.url), ("split", "train"))
-            for word in ("--set", f"evaluate.{key}={value}")
-        ]
+    with closing(ScriptedServer(lambda *_: Reply(content="答案是A。", stall=0.1))) as server:
+        pairs = {"model": "scripted", "base_url": server.url, "split": "train"}
+        options = [word for key, value in pairs.items() for word in ("--set", f"evaluate.{key}={value}")]
         undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
         for build in (undisturbed, killed):
             shutil.copytree(sample_build, build)
@@ -184,8 +161,3 @@ def test_killed_while_it_is_written_the_report_is_the_old_one_or_the_new_one(sam
 
 def _holds(build: Path, items: int, stage: str = "annotate") -> bool:
     return stored(build, stage) >= items
-
-
-def _link(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(source, target)

@@ -54,7 +54,7 @@ Script = Callable[[str, int, dict[str, Any]], Reply]
 class ScriptedServer(LocalServer):
     """Counts what it is asked, and what it gave a whole answer to."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script = lambda question, earlier, body: Reply()) -> None:
         self.script = script
         self.asked: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()

@@ -5,15 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from build_dataset.annotation.annotator import Identity, Labelled, Verdict, difficulty_bin, measured_difficulty
-from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import dimensions
+from tests.making import make_question as question
 
 ACCURACY = st.floats(0, 1)
-
-
-def question(**more) -> Question:
-    plain = {"question_id": "q", "document": "d", "section": 1, "number": 1, "question_type": "A1", "stem": "s"}
-    return Question(**{**plain, "options": [], "content_hash": "h", **more})
 
 
 @given(ACCURACY, ACCURACY)

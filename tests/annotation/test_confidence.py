@@ -28,12 +28,9 @@ def test_a_value_is_as_probable_as_the_tokens_it_touches():
     assert value_probability(found, ["科室"]) is None
 
 
-def test_numbers_without_quotes_and_white_space_are_read_too():
-    found = answer(('{ "疾病组" : ', 1.0), ("13", 0.6), (" }", 1.0))
-    assert value_probability(found, ["疾病组"]) == pytest.approx(0.6)
-
-
-def test_what_a_model_thinks_aloud_before_does_not_count():
+def test_numbers_without_quotes_count_and_what_a_model_thinks_aloud_before_does_not():
+    found = answer(('{ "难度" : ', 1.0), ("13", 0.6), (" }", 1.0))
+    assert value_probability(found, ["难度"]) == pytest.approx(0.6)
     found = answer(('<think>"难度":"1"</think>', 0.1), ('{"难度":"', 1.0), ("2", 0.8), ('"}', 1.0))
     assert value_probability(found, ["难度"]) == pytest.approx(0.8)
 
@@ -44,41 +41,30 @@ def test_any_answer_has_a_probability_or_none(text, key):
     assert found is None or 0 <= found <= 1
 
 
-def with_logprobs(tokens) -> bytes:
+def verdicts_of(serve, tokens):
+    """Verdicts of the good answer, whose server tells these tokens of it."""
     body = json.loads(Reply().body("m"))
-    body["choices"][0]["message"]["content"] = "".join(token["token"] for token in tokens)
     body["choices"][0]["logprobs"] = {"content": tokens}
-    return json.dumps(body).encode()
+    server = serve(lambda *given: Reply(raw=json.dumps(body).encode()))
+    options = AnnotateLlmOptions(base_url=server.url, model="m", max_retries=0)
+    (found,) = LlmAnnotator(options, MemoryStore()).annotate(questions(1), lambda _: None)
+    return found.verdicts
 
 
-def run(server, **more):
-    options = AnnotateLlmOptions(base_url=server.url, model="m", max_retries=0, **more)
-    return list(LlmAnnotator(options, MemoryStore()).annotate(questions(1), lambda _: None))
+TRIMMED = ([{"token": " ", "logprob": -3.0}], [{"token": "<end>", "logprob": -3.0}])
+"""Tokens that a server left out of its text, before and after it."""
 
 
-def test_the_probability_of_its_tokens_is_a_label_s_confidence(serve):
-    tokens = [{"token": character, "bytes": [*character.encode()], "logprob": 0.0} for character in GOOD_TEXT]
+@pytest.mark.parametrize(("before", "after"), [([], []), TRIMMED])
+@pytest.mark.parametrize("in_bytes", [True, False])
+def test_the_probability_of_its_tokens_is_a_label_s_confidence(serve, before, after, in_bytes):
+    tokens = [{"token": each, "logprob": 0.0} | ({"bytes": [*each.encode()]} if in_bytes else {}) for each in GOOD_TEXT]
     tokens[GOOD_TEXT.index("循环")]["logprob"] = math.log(0.25)
-    server = serve(lambda *given: Reply(raw=with_logprobs(tokens)))
-    (found,) = run(server)
-    assert found.verdicts["disease_group"].confidence == pytest.approx(0.25)
-    assert found.verdicts["competency"].confidence == 1
+    found = verdicts_of(serve, [*before, *tokens, *after])
+    assert found["disease_group"].confidence == pytest.approx(0.25)
+    assert found["competency"].confidence == found["difficulty"].confidence == 1
 
 
 @pytest.mark.parametrize("tokens", [[{"token": "x", "logprob": -1.0}], [{"logprob": 0}], [None], "junk", None, {}])
 def test_logprobs_that_are_none_or_not_of_this_text_are_no_confidence(serve, tokens):
-    body = json.loads(Reply().body("m"))
-    body["choices"][0]["logprobs"] = {"content": tokens}
-    (found,) = run(serve(lambda *given: Reply(raw=json.dumps(body).encode())))
-    assert {verdict.confidence for verdict in found.verdicts.values()} == {None}
-
-
-def test_tokens_that_a_server_trimmed_from_the_text_are_left_out(serve):
-    tokens = [{"token": character, "logprob": 0.0} for character in GOOD_TEXT]
-    tokens[GOOD_TEXT.index("循环")]["logprob"] = math.log(0.25)
-    around = [{"token": " ", "logprob": -3.0}, *tokens, {"token": "<end>", "logprob": -3.0}]
-    body = json.loads(with_logprobs(around))
-    body["choices"][0]["message"]["content"] = GOOD_TEXT
-    (found,) = run(serve(lambda *given: Reply(raw=json.dumps(body).encode())))
-    assert found.verdicts["disease_group"].confidence == pytest.approx(0.25)
-    assert found.verdicts["difficulty"].confidence == 1
+    assert {verdict.confidence for verdict in verdicts_of(serve, tokens).values()} == {None}

@@ -7,6 +7,7 @@ from build_dataset.annotation.llm_annotator import LlmAnnotator, choose_shots, l
 from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.schemas.annotations import ExpertReview
 from build_dataset.schemas.taxonomy import dimensions
+from tests.annotation import records
 from tests.annotation.test_llm_annotator import questions
 from tests.conftest import MemoryStore
 
@@ -24,8 +25,7 @@ def labels(**other):
 
 
 def review(question, label, reviewer="a", dimension="competency", **more) -> ExpertReview:
-    plain = {"origin": None, "flags": [], "note": None, "annotation_id": 1, "updated_at": "2026-01-01"}
-    return ExpertReview(question_id=question, dimension=dimension, label=label, reviewer=reviewer, **{**plain, **more})
+    return records.review(reviewer, label, question_id=question, dimension=dimension, **more)
 
 
 @pytest.mark.parametrize(

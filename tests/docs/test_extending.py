@@ -40,19 +40,13 @@ def extended(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "addition",
-    [
-        "A cleaning filter",
-        "An OCR engine",
-        "A format of sources",
-        "A head of keys",
-        "An item type",
-        "A dimension",
-        "A format that others read",
-        "A metric",
-    ],
-)
+ADDITIONS = (
+    "A cleaning filter", "An OCR engine", "A format of sources", "A head of keys", "An item type", "A dimension",
+    "A format that others read", "A metric",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("addition", ADDITIONS)
 def test_an_addition_and_its_test_are_three_files_at_most(addition):
     [section] = re.findall(rf"^## {addition}\n(.*?)(?=^## )", GUIDE, re.DOTALL | re.MULTILINE)
     assert 1 <= len(set(re.findall(r"<!-- (?:file|into) ((?:pipeline|schemas)/\S+)", section))) <= 2

@@ -7,18 +7,9 @@ from pydantic import ValidationError
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.schemas.base import Record, column_type
 from build_dataset.schemas.questions import Option, Question, QuestionType
+from tests.making import make_question
 
-QUESTION = Question(
-    question_id="3f9a1c2e-1-001",
-    document="paper.pdf",
-    section=1,
-    number=1,
-    question_type=QuestionType.A1,
-    stem="下列哪项属于细胞器",
-    options=[Option(label="A", text="线粒体"), Option(label="B", text="血浆")],
-    answer=["A"],
-    content_hash="0" * 16,
-)
+QUESTION = make_question()
 
 
 def test_every_record_of_the_catalogue_has_a_column_type_for_each_field():

@@ -58,11 +58,6 @@ def test_headers_of_options_are_grouped_by_their_word(headers, groups):
     assert option_groups(headers) == groups
 
 
-def test_headers_that_say_whether_an_option_is_right_are_told_from_the_options():
-    headers = ["is_correct_A", "option_b_correct", "C是否正确", "选项D", "correct"]
-    assert flags_of(headers) == {"A": "is_correct_A", "B": "option_b_correct", "C": "C是否正确"}
-
-
 def test_a_header_may_name_several_parts():
     assert roles_of("题干") == ("stem",)
     assert len(roles_of("correct")) == 2
@@ -83,6 +78,10 @@ def test_other_cells_stay_as_they_are(cell):
 @pytest.mark.parametrize(
     ("headers", "flags"),
     [
+        (
+            ["is_correct_A", "option_b_correct", "C是否正确", "选项D", "correct"],
+            {"A": "is_correct_A", "B": "option_b_correct", "C": "C是否正确"},
+        ),
         (["is_correct_1", "is_correct_2"], {"1": "is_correct_1", "2": "is_correct_2"}),
         (["三是否正确"], {"3": "三是否正确"}),
         (["B", "选项B", "题干"], {}),

@@ -6,15 +6,18 @@ import re
 from pathlib import Path
 
 from build_dataset import pipeline
+from build_dataset.pipeline.clean.filters import FILTERS
+from build_dataset.pipeline.parse.judge import CHECKS
 from build_dataset.schemas.wording import reason_names, remedy
 
-_REASON = re.compile(r'(?:UnreadableDocument|RowError|Failure)\(\s*"(\w+)"|reason="(\w+)"')
+_REASON = re.compile(r'(?:UnreadableDocument|RowError|Failure|\.flag)\(\s*"(\w+)"|reason="(\w+)"')
 
 
 def test_every_reason_in_the_code_has_a_chinese_name():
     files = Path(pipeline.__file__).parent.rglob("*.py")
     found = {one or other for path in files for one, other in _REASON.findall(path.read_text(encoding="utf-8"))}
-    assert len(found) > 15
+    assert len(found) > 25
+    found |= {each.reason for each in (*CHECKS, *FILTERS)}
     assert found - set(reason_names()) == set()
 
 

@@ -10,6 +10,7 @@ import polars as pl
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice
 from build_dataset.schemas.annotations import Annotation, ExpertReview
 from build_dataset.schemas.questions import Question
+from tests.annotation.records import annotation
 from tests.making import make_question
 from tests.services.label_studio_server import ADMIN, LabelStudioServer
 
@@ -37,22 +38,16 @@ def question(number: int, stem: str | None = None) -> Question:
 def tables(questions: Iterable[Question], labels: Mapping[str, str] = PREFILLED) -> dict[str, pl.DataFrame]:
     questions = list(questions)
     annotations = [
-        Annotation(
-            question_id=each.question_id,
-            dimension=dimension,
-            label=label,
-            annotator="lexicon",
-            confidence=0.9,
-            estimate=dimension == "difficulty",
-        )
+        annotation(dimension, label, question_id=each.question_id, estimate=dimension == "difficulty")
         for each in questions
         for dimension, label in labels.items()
     ]
-    return {
-        "questions": Question.to_frame(questions),
-        "annotations": Annotation.to_frame(annotations),
-        "pulled": ExpertReview.to_frame([]),
-    }
+    found = {"questions": Question.to_frame(questions), "annotations": Annotation.to_frame(annotations)}
+    return found | {"pulled": ExpertReview.to_frame([])}
+
+
+def pulled(context: Any) -> pl.DataFrame:
+    return pl.read_parquet(context.build / "reviews" / "pulled.parquet")
 
 
 def answer(labels: Mapping[str, str] = PREFILLED, flags: Iterable[str] = (), note: str | None = None) -> list[Any]:

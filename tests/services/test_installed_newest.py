@@ -114,7 +114,7 @@ def read_by_paddleocr(made: Installation) -> None:
 
 def test_the_packages_of_the_mission_live_in_one_environment(wheel, newest, tmp_path):
     made = environment(tmp_path / "env", over=newest)
-    made.do("pip", "install", f"{wheel}[review,paddle,hub,heic,tokens]", *MISSION.split())
+    made.do("pip", "install", f"{wheel}[review,paddle,hub,heic]", *MISSION.split())
     opencv_without_windows(made)
     modules = "pymupdf paddleocr rapidfuzz openai label_studio_sdk polars pydantic typer pyarrow"
     made.do("python", "-c", f"import {', '.join(modules.split())}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import re
 import threading
 import time
 from collections.abc import Mapping
@@ -27,25 +26,11 @@ from build_dataset.pipeline.review import exchange
 from build_dataset.pipeline.review import stage as review
 from build_dataset.pipeline.review.folder import owner_of, read_control
 from build_dataset.schemas.annotations import ExpertReview, LabelStatus
-from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Rejection
 from tests.services.label_studio_server import ADMIN, LI, WANG, ZHANG, LabelStudioServer, free_port
 from tests.services.lossy_proxy import REPLY_LOST, REQUEST_LOST, lossy_proxy
-from tests.services.reviewing import PREFILLED, QUESTIONS, answer, answer_all, question, tables, task_ids, tasks
-
-
-@pytest.fixture
-def params(label_studio: LabelStudioServer, monkeypatch: pytest.MonkeyPatch) -> ReviewParams:
-    monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
-    return ReviewParams(url=label_studio.url, bootstrap=200)
-
-
-@pytest.fixture
-def context(context, request: pytest.FixtureRequest):
-    """Each test has a dataset, and so a project, of its own."""
-    context.dataset = DatasetParams(name=re.sub(r"\W+", "-", request.node.name), raw=context.raw, build=context.build)
-    return context
+from tests.services.reviewing import PREFILLED, QUESTIONS, answer, answer_all, pulled, question, tables, task_ids, tasks
 
 
 @pytest.fixture
@@ -56,10 +41,6 @@ def pushed(params: ReviewParams, context) -> PushReport:
 def pull_reviews(params: ReviewParams, context) -> PullReport:
     """Pull, and what came of the review project."""
     return exchange.pull(params, context)[0]
-
-
-def pulled(context) -> pl.DataFrame:
-    return pl.read_parquet(context.build / "reviews" / "pulled.parquet")
 
 
 def what_counts(context) -> pl.DataFrame:
@@ -415,10 +396,10 @@ def test_assigned_experts_have_a_project_each_and_hand_over_what_is_open(label_s
     assert [each.added for each in exchange.push_to_experts(found, people, context)[0]] == [0, 0, 0]
     done = answer_all(label_studio, reports[0].project, ZHANG, {})
     exchange.pull(people, context)
-    pulled = pl.read_parquet(context.build / "reviews" / "pulled.parquet")
-    assert set(pulled["reviewer"]) == {ZHANG.email}
-    assert pulled["question_id"].n_unique() == len(done) == len(sent[ZHANG.email])
-    found["pulled"] = pulled
+    rows = pulled(context)
+    assert set(rows["reviewer"]) == {ZHANG.email}
+    assert rows["question_id"].n_unique() == len(done) == len(sent[ZHANG.email])
+    found["pulled"] = rows
     stopped = people.model_copy(update={"quotas": {LI.email: 0}})
     second, notes = exchange.push_to_experts(found, stopped, context)
     left = tasks(label_studio, reports[1].project)

@@ -13,7 +13,6 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from build_dataset.annotation.label_studio.server import require_free
@@ -31,7 +30,7 @@ from tests.services.label_studio_server import (
     launch_server,
     stop_server,
 )
-from tests.services.reviewing import answer, question, tables, tasks
+from tests.services.reviewing import answer, pulled, question, tables, tasks
 
 KILLS = int(os.environ.get("BUILD_DATASET_KILLS", "4"))
 """Half of them while pushing, half while pulling; 20 take 6 minutes."""
@@ -116,11 +115,11 @@ def test_pushes_and_pulls_are_killed_at_random_moments(server, context, monkeypa
     for kill in range(KILLS // 2):
         interrupted("pull", "client" if kill % 2 else "server")
     exchange.pull(params, context)
-    pulled = pl.read_parquet(context.build / "reviews" / "pulled.parquet")
-    assert pulled.height == 2 * 5 * REVIEWED
-    keys = pulled.select("question_id", "dimension", "reviewer")
-    assert keys.n_unique() == pulled.height
-    assert set(pulled["question_id"]) == reviewed
+    rows = pulled(context)
+    assert rows.height == 2 * 5 * REVIEWED
+    keys = rows.select("question_id", "dimension", "reviewer")
+    assert keys.n_unique() == rows.height
+    assert set(rows["question_id"]) == reviewed
 
 
 def _question_ids(server: LabelStudioServer) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import polars as pl
@@ -11,30 +10,21 @@ import pytest
 from build_dataset.annotation.adjudication import State
 from build_dataset.annotation.label_studio import push
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID
-from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import exchange
 from build_dataset.pipeline.review import stage as review
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.schemas.annotations import Correction
-from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import content_hash
 from tests.services.label_studio_server import ADMIN, LI, WANG, ZHANG
-from tests.services.reviewing import QUESTIONS, answer_all, question, tables
+from tests.services.reviewing import QUESTIONS, answer_all, pulled, question, tables
 
 STEM = "第{}题，患者男性，65岁，反复咳嗽，下列哪一项诊断最可能？"
 
 
 @pytest.fixture
-def params(label_studio, monkeypatch):
-    monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
-    return ReviewParams(url=label_studio.url, bootstrap=100, priority="order")
-
-
-@pytest.fixture
-def context(context, request):
-    context.dataset = DatasetParams(name=re.sub(r"\W+", "-", request.node.name), raw=context.raw, build=context.build)
-    return context
+def params(params):
+    return params.model_copy(update={"priority": "order"})
 
 
 def made(number, change=lambda stem: stem, new_id=False):
@@ -116,7 +106,7 @@ def test_a_question_that_left_the_dataset_is_asked_of_nobody_and_comes_back_with
     assert li.next_task(pushed.project)["data"][QUESTION_ID] == question(3).question_id
     assert exchange.push(some, params, context).taken_out == 0
     exchange.pull(params, context)
-    assert {*pl.read_parquet(context.build / "reviews" / "pulled.parquet")["question_id"]} == {question(1).question_id}
+    assert {*pulled(context)["question_id"]} == {question(1).question_id}
     back = exchange.push(everything, params, context)
     assert (back.added, back.updated) == (0, 2)
     assert sum(1 for _ in answer_all(label_studio, pushed.project, LI, {})) == QUESTIONS

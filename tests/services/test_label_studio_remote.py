@@ -31,7 +31,7 @@ from tests.services.remote import (
     postgres,
     settings_of_guide,
 )
-from tests.services.reviewing import PREFILLED, QUESTIONS, answer, question, tables
+from tests.services.reviewing import PREFILLED, QUESTIONS, answer, pulled, question, tables
 
 pytestmark = [
     pytest.mark.skipif(NGINX is None, reason="no nginx on this machine"),
@@ -116,9 +116,8 @@ def answer_some(expert: Expert, project: int, most: int, result=None) -> set[str
     return done
 
 
-def pulled(context) -> pl.DataFrame:
-    frame = pl.read_parquet(context.build / "reviews" / "pulled.parquet")
-    return frame.select("question_id", "dimension", "reviewer", "label").sort(pl.all())
+def said(context) -> pl.DataFrame:
+    return pulled(context).select("question_id", "dimension", "reviewer", "label").sort(pl.all())
 
 
 def test_a_certificate_of_nobody_we_trust_is_told_in_one_line(remote, params, context, monkeypatch):
@@ -157,7 +156,7 @@ def test_doctors_sign_up_and_review_and_nothing_is_lost_with_the_database(remote
     remote.database.run("pg_dump", "--format=custom", "--file", str(copy), "label_studio")
     later = answer_some(zhang, project, 2)
     exchange.pull(params, context)
-    before = pulled(context)
+    before = said(context)
     assert before["reviewer"].value_counts().sort("count").rows() == [(ZHANG.email, 5 * 6), (LI.email, 5 * QUESTIONS)]
 
     stop_server(remote.home)
@@ -167,14 +166,14 @@ def test_doctors_sign_up_and_review_and_nothing_is_lost_with_the_database(remote
     remote.start()
     [report] = exchange.pull(params, context)
     assert (report.kept, report.newly_gone) == (2, 2), "given after the backup"
-    assert pulled(context).equals(before)
+    assert said(context).equals(before)
     assert exchange.push(found, params, context).unchanged == QUESTIONS
     # What was given after the backup is asked again; the ids of lost annotations are given again as well.
     again = answer_some(zhang, project, QUESTIONS, SURGERY)
     assert later <= again
     [report] = exchange.pull(params, context)
     assert (report.kept, dict(report.rejects)) == (0, {})
-    rows = pulled(context)
+    rows = said(context)
     assert rows.select("question_id", "dimension", "reviewer").is_unique().all()
     assert rows["reviewer"].value_counts()["count"].to_list() == [5 * QUESTIONS] * 2
 
@@ -187,7 +186,7 @@ def test_a_server_made_anew_gets_everything_from_the_build(remote, params, conte
     answer_some(remote.expert(ZHANG), project, QUESTIONS)
     answer_some(remote.expert(LI), project, QUESTIONS, SURGERY)
     exchange.pull(params, context)
-    before = pulled(context)
+    before = said(context)
 
     stop_server(remote.home)
     remote.database.run("dropdb", "label_studio", user="postgres")
@@ -197,5 +196,5 @@ def test_a_server_made_anew_gets_everything_from_the_build(remote, params, conte
     report = exchange.push(found, params, context)
     assert (report.created, report.added, report.restored) == (True, QUESTIONS, 2 * QUESTIONS)
     exchange.pull(params, context)
-    assert pulled(context).equals(before)
+    assert said(context).equals(before)
     assert remote.expert(LI).next_task(report.project) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from dataclasses import replace
@@ -11,36 +10,18 @@ import polars as pl
 import pytest
 from openpyxl import load_workbook
 
-from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import exchange, folder, sheets
 from build_dataset.pipeline.review import stage as review
 from build_dataset.pipeline.review.workbook import MAIN
-from build_dataset.schemas.dataset import DatasetParams
 from tests.services.label_studio_server import ADMIN, LI, ZHANG
-from tests.services.reviewing import PREFILLED, QUESTIONS, answer, answer_all, question, tables, task_ids
+from tests.services.reviewing import PREFILLED, QUESTIONS, answer, answer_all, pulled, question, tables, task_ids
 
 HARD, EASY = answer(PREFILLED | {"difficulty": "极难"}), answer(PREFILLED | {"difficulty": "易"})
 
 
 @pytest.fixture
-def params(label_studio, monkeypatch):
-    monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
-    return ReviewParams(url=label_studio.url, bootstrap=100)
-
-
-@pytest.fixture
-def context(context, request):
-    context.dataset = DatasetParams(name=re.sub(r"\W+", "-", request.node.name), raw=context.raw, build=context.build)
-    return context
-
-
-@pytest.fixture
 def found():
     return tables(map(question, range(1, QUESTIONS + 1)))
-
-
-def pulled(context):
-    return pl.read_parquet(context.build / "reviews" / "pulled.parquet")
 
 
 def times(context):
@@ -58,23 +39,15 @@ def difficulty(context, params, found):
 def in_a_workbook(found, params, context, **cells):
     """The same expert answers the first question in a workbook, later."""
     path = context.build / "zhang.xlsx"
-    experts = replace_experts(params)
-    sheets.write(
-        path,
-        [each.sent() for each in exchange.review_tasks(found, experts, context)][:1],
-        ZHANG.email,
-        folder.owner_of(context),
-    )
+    in_order = params.model_copy(update={"priority": "order"})
+    [first, *_] = exchange.review_tasks(found, in_order, context)
+    sheets.write(path, [first.sent()], ZHANG.email, folder.owner_of(context))
     book = load_workbook(path)
     heads = {str(cell.value): cell.column for cell in book[MAIN][1]}
     for name, value in {"完成": "是", **cells}.items():
         book[MAIN].cell(2, next(place for head, place in heads.items() if name in head)).value = value
     book.save(path)
     sheets.import_sheets([path], params, context)
-
-
-def replace_experts(params):
-    return params.model_copy(update={"priority": "order"})
 
 
 def test_the_later_answer_stands_after_the_project_was_deleted_and_restored(label_studio, params, context, found):

@@ -35,18 +35,8 @@ class Studio:
 
     def answered(self, number: int, *people: int, second: int) -> None:
         moment = f"2026-01-01T00:00:{second:02}.000000Z"
-        annotations = [
-            {
-                "id": 10 * number + person,
-                "completed_by": person,
-                "updated_by": person,
-                "was_cancelled": False,
-                "updated_at": moment,
-                "lead_time": 5.0,
-                "result": RESULT,
-            }
-            for person in people
-        ]
+        same = {"was_cancelled": False, "updated_at": moment, "lead_time": 5.0, "result": RESULT}
+        annotations = [{"id": 10 * number + who, "completed_by": who, "updated_by": who, **same} for who in people]
         self.stored[number] = {"data": {"question_id": f"q{number}"}, "updated_at": moment, "annotations": annotations}
 
     def projects(self, words: str) -> list[Project]:

@@ -53,19 +53,11 @@ class LossyStudio:
         self.extra.remove(project_id)
 
     def project(self, project_id: int) -> Project:
-        settings = self.settings or {}
-        return Project(
-            1,
-            "t",
-            "now",
-            settings["label_config"],
-            settings["model_version"],
-            len(self.stored),
-            0,
-            sum(len(task["predictions"]) for task in self.stored.values()),
-            settings.get("description", ""),
-            instruction=settings.get("expert_instruction", ""),
-        )
+        known = self.settings or {}
+        labels = sum(len(task["predictions"]) for task in self.stored.values())
+        texts = {"description": known.get("description", ""), "instruction": known.get("expert_instruction", "")}
+        config, version = known["label_config"], known["model_version"]
+        return Project(1, "t", "now", config, version, len(self.stored), 0, labels, **texts)
 
     def create_project(self, **settings: Any) -> int:
         self.settings = settings
@@ -84,12 +76,11 @@ class LossyStudio:
         fault = self.faults.pop(0) if self.faults else "ok"
         if fault != "not done":
             for payload in payloads:
-                bare = fault == "no labels"
-                answers = 0 if bare else len(payload.get("annotations", ()))
-                predictions = [] if bare else list(payload["predictions"])
-                self.stored[next(self._ids)] = {
-                    "data": payload["data"], "predictions": predictions, "annotations": answers
-                }  # fmt: skip
+                task = {"data": payload["data"], "predictions": [], "annotations": 0}
+                if fault != "no labels":
+                    told = payload.get("annotations", ())
+                    task |= {"predictions": list(payload["predictions"]), "annotations": len(told)}
+                self.stored[next(self._ids)] = task
         if fault in ("done", "not done"):
             raise ReplyLostError
 
@@ -273,35 +264,25 @@ def test_a_kill_while_labels_change_leaves_whole_labels_and_the_next_push_comple
     assert push(studio, wanted, 2).unchanged == 6
 
 
-def test_predictions_that_arrived_twice_become_one():
+def test_predictions_that_arrived_twice_become_one_and_those_that_are_taken_back_none():
     studio = LossyStudio()
     push(studio, labelled("疾病治疗", 8))
     studio.stored[2]["predictions"] *= 2
     assert push(studio, labelled("疾病治疗", 8)).updated == 1
     assert [len(task["predictions"]) for task in studio.stored.values()] == [1] * 8
+    assert push(studio, tasks(8)).updated == 8
+    assert [task["predictions"] for task in studio.stored.values()] == [[]] * 8
 
 
-def test_labels_that_are_taken_back_are_deleted():
+def test_so_many_are_sent_as_are_wanted_in_batches_that_keep_their_numbers():
     studio = LossyStudio()
-    push(studio, labelled("疾病治疗"))
-    push(studio, labelled("医学基础知识"))
-    bare = [ReviewTask(task.question_id, task.data, None) for task in labelled("疾病治疗")]
-    assert push(studio, bare).updated == 3
-    assert [task["predictions"] for task in studio.stored.values()] == [[], [], []]
-
-
-def test_batches_are_numbered_and_keep_their_numbers():
-    studio = LossyStudio()
-    assert [push(studio, tasks(5), count=2).batch for _ in range(3)] == [1, 2, 3]
+    report = push(studio, tasks(5), count=2)
+    assert (report.batch, report.added, report.later, report.others, report.unchanged) == (1, 2, 3, 0, 0)
+    assert [push(studio, tasks(5), count=2).batch for _ in range(2)] == [2, 3]
     assert push(studio, tasks(5), count=2).added == 0
     push(studio, tasks(5, digest="2"))
     batches = [task["data"]["batch"] for task in studio.stored.values()]
     assert batches == ["1", "1", "2", "2", "3"]
-
-
-def test_so_many_are_sent_as_are_wanted_and_the_rest_is_told():
-    report = push(LossyStudio(), tasks(5), count=2)
-    assert (report.added, report.later, report.others, report.unchanged) == (2, 3, 0, 0)
 
 
 def test_a_question_that_was_sent_blind_stays_blind():

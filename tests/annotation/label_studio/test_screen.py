@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import partial
 from xml.etree import ElementTree as ET
 
@@ -72,42 +71,25 @@ def hotkeys(screen: ET.Element, name: str) -> list[str]:
     return [str(element.get("hotkey")) for element in choices(screen, name)]
 
 
-@pytest.mark.parametrize("name", dimensions())
-def test_every_dimension_offers_exactly_its_labels_with_english_on_hover(screen, name):
-    found = {element.get("value"): str(element.get("hint")).split(" · ")[0] for element in choices(screen, name)}
-    assert found == {label.zh: label.en for label in dimensions()[name].labels}
-
-
 @pytest.fixture
-def law() -> Iterator[LabelSet]:
+def law() -> LabelSet:
     """A label set of one's own."""
-    labels = {"area": 3, "level_of_court": 6, "paper": 12, "difficulty": 5}
-    found = LabelSet(
-        dimensions=tuple(
-            Dimension(
-                name=name,
-                zh=f"维度{name}",
-                en=name,
-                labels=tuple(LabelName(zh=f"{name}{n}", en=f"{name} {n}") for n in range(count)),
-            )
-            for name, count in labels.items()
-        )
-    )
+    sizes = {"area": 3, "level_of_court": 6, "paper": 12, "difficulty": 5}
+    labels = {
+        name: tuple(LabelName(zh=f"{name}{n}", en=f"{name} {n}") for n in range(count)) for name, count in sizes.items()
+    }
+    found = LabelSet(dimensions=[Dimension(name=n, zh=f"维度{n}", en=n, labels=own) for n, own in labels.items()])
     use_label_set(found)
-    yield found
-    use_label_set(None)
+    return found
 
 
-def test_a_label_set_of_one_s_own_has_its_screen_and_its_keys(law):
+def test_a_label_set_of_one_s_own_has_its_screen_and_its_keys_and_a_part_of_the_screen_is_no_name_in_it(law):
     LabelInterface(review_config()).validate()
     own = ET.fromstring(review_config())
     keys = {each.name: "".join(k for k in hotkeys(own, each.name) if len(k) == 1) for each in law.dimensions}
     assert keys == {"area": "asd", "level_of_court": "qwetyi", "paper": "", "difficulty": "12345"}
-
-
-def test_a_dimension_that_is_called_like_another_part_of_the_screen_is_told(law):
     note = law.dimensions[0].model_copy(update={"name": "note"})
-    use_label_set(law.model_copy(update={"dimensions": (note,)}))
+    use_label_set(LabelSet(dimensions=(note,)))
     with pytest.raises(UserError, match="has a part 'note' already"):
         review_config()
 

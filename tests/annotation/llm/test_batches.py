@@ -14,6 +14,7 @@ from build_dataset.annotation.llm_annotator import LlmAnnotator
 from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.schemas.errors import UserError
 from tests.annotation.batch_server import BatchServer
+from tests.annotation.conftest import started
 from tests.annotation.llm.test_client import Store, requests
 from tests.annotation.scripted_server import Reply
 from tests.annotation.test_llm_annotator import questions
@@ -25,16 +26,8 @@ class Killed(BaseException):
 
 @pytest.fixture
 def batches(monkeypatch):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    started = []
-
-    def start(*given, **more):
-        started.append(BatchServer(*given, **more))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.close()
+    with started(BatchServer, monkeypatch) as start:
+        yield start
 
 
 PRICES = {"price_in": 1000.0, "price_out": 1000.0}

@@ -11,6 +11,7 @@ from build_dataset.pipeline.catalogue import stage
 from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question
+from tests.annotation.records import annotation
 from tests.annotation.test_learned_annotator import reviewed
 from tests.annotation.test_reviewed import review
 
@@ -24,27 +25,10 @@ def tables(count: int = 60, reviews: int = 60):
     for number, item in enumerate(items):
         right = number % 4 != 0
         label = item.labels["disease_group"].zh if right else "肿瘤"
-        annotations.append(
-            Annotation(
-                question_id=item.question.question_id,
-                dimension="disease_group",
-                label=label,
-                annotator="llm:m",
-                confidence=0.9 if right else 0.3,
-                estimate=False,
-            )
-        )
-        requests.append(
-            AnnotationRequest(
-                question_id=item.question.question_id,
-                annotator="llm:m",
-                prompt_hash="h",
-                model="m",
-                prompt_tokens=1,
-                completion_tokens=1,
-                cost=0.01,
-            )
-        )
+        asked = {"question_id": item.question.question_id, "annotator": "llm:m"}
+        annotations.append(annotation("disease_group", label, **asked, confidence=0.9 if right else 0.3))
+        paid = {"prompt_tokens": 1, "completion_tokens": 1, "cost": 0.01}
+        requests.append(AnnotationRequest(**asked, prompt_hash="h", model="m", **paid))
     said = [
         review(item.question.question_id, item.labels["disease_group"].zh, dimension="disease_group")
         for item in items[:reviews]
@@ -82,17 +66,10 @@ def test_an_annotator_is_measured_against_the_experts(found):
     assert model["low"] < 0.75 < model["high"]
     assert 0 < model["kappa"] < 0.75
     assert model["calibration_error"] == pytest.approx(0.75 * 0.1 + 0.25 * 0.3, abs=1e-4)
-
-
-def test_a_correct_label_costs_what_the_wrong_ones_cost_too(found):
-    assert row(found, "llm:m")["cost_per_correct"] == pytest.approx(0.01 / 5 / 0.75, abs=1e-8)
+    assert model["cost_per_correct"] == pytest.approx(0.01 / 5 / 0.75, abs=1e-8), "the wrong ones cost too"
     assert row(found, "lexicon")["cost_per_correct"] == 0
-
-
-def test_labels_are_accepted_from_the_confidence_at_which_enough_are_right(found):
-    model = row(found, "llm:m")
-    assert model["threshold"] == pytest.approx(0.35)
-    assert model["accepted"] == 0.75
+    accepted = (model["threshold"], model["accepted"])
+    assert accepted == (pytest.approx(0.35), 0.75), "from the confidence at which enough are right"
 
 
 def test_the_offline_annotators_are_compared_too_and_each_with_each(found):
@@ -138,9 +115,8 @@ def test_before_any_review_annotators_are_compared_with_each_other(context):
 
 def test_one_annotator_alone_is_compared_with_nothing(context):
     own = tables(reviews=0)
-    page = (
-        run(own | {"annotations": own["annotations"].clear()}, CalibrateParams(), context).files["index.html"].decode()
-    )
+    alone = run(own | {"annotations": own["annotations"].clear()}, CalibrateParams(), context)
+    page = alone.files["index.html"].decode()
     assert "nothing is compared" in page
     assert "暂无可比较的内容" in page
 

@@ -7,6 +7,7 @@ import pytest
 from build_dataset.pipeline.dedup.keys import UNITS
 
 CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊，血尿酸620μmol/L，既往有高血压病史10年。首选的治疗药物是"
+GOUT = "治疗痛风急性发作首选的药物是"
 
 
 def merges(result) -> dict[str, tuple[str, str]]:
@@ -16,20 +17,6 @@ def merges(result) -> dict[str, tuple[str, str]]:
 
 def kinds(result) -> dict[str, str]:
     return dict(result.tables["clusters"].select("question_id", "kind").iter_rows())
-
-
-@pytest.mark.parametrize(
-    "copy",
-    [
-        "治疗痛风急性发作首选的药物是",
-        " 治疗痛风急性发作，首选的药物是（ ）",
-        "治 疗 痛 风 急 性 发 作 首 选 的 药 物 是____",
-    ],
-)
-def test_typesetting_does_not_make_another_question(make, dedup, copy: str) -> None:
-    result = dedup([make("a", "治疗痛风急性发作首选的药物是"), make("b", copy)])
-    assert merges(result) == {"b": ("a", "exact")}
-    assert result.tables["merges"]["score"].to_list() == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -61,12 +48,7 @@ def test_numbers_and_letters_of_a_question_are_its_own(make, dedup, first: str, 
     [
         ("下列关于痛风的叙述，错误的是", "有关痛风，以下哪项说法不正确"),
         ("治疗痛风急性发作首选的药物是", "治疗痛风的急性发作，应首选的药物为"),
-        (
-            CASE,
-            CASE.replace("患者，男，45岁。因", "男性病人，45岁，").replace(
-                "首选的治疗药物是", "该患者治疗首选的药物为"
-            ),
-        ),
+        (CASE, f"男性病人，45岁，{CASE[10:-8]}该患者治疗首选的药物为"),
         ("除哪项外，均为痛风的诱因", "痛风的诱因除哪项外"),
         (CASE, CASE.replace("3天", "三天").replace("首选", "一般首选")),
         (f"{CASE}。近一年心率80/分，两肺清", f"{CASE}。近1年心率为80次/分，双肺清"),
@@ -119,11 +101,10 @@ def test_what_is_almost_one_text_shares_a_cluster_whatever_else_is_said_of_it(
 
 
 def test_answers_are_compared_by_text_when_options_changed_places(make, dedup) -> None:
-    copy = make("b", "治疗痛风急性发作首选的药物是", "泼尼松 苯溴马隆 秋水仙碱 丙磺舒 别嘌醇", "C")
-    result = dedup([make("a", "治疗痛风急性发作首选的药物是"), copy])
+    copy = make("b", GOUT, "泼尼松 苯溴马隆 秋水仙碱 丙磺舒 别嘌醇", "C")
+    result = dedup([make("a", GOUT), copy])
     assert merges(result) == {"b": ("a", "reordered_options")}
-    letter_kept = copy.model_copy(update={"answer": ["A"]})
-    assert dedup([make("a", "治疗痛风急性发作首选的药物是"), letter_kept]).counts.waiting == 2
+    assert dedup([make("a", GOUT), copy.model_copy(update={"answer": ["A"]})]).counts.waiting == 2
 
 
 @pytest.mark.parametrize(
@@ -155,8 +136,7 @@ def test_twins_are_kept_in_one_cluster(make, dedup, first: str, second: str, kin
 
 
 def test_a_stem_with_other_options_is_a_variant(make, dedup) -> None:
-    other = make("b", "治疗痛风急性发作首选的药物是", "吲哚美辛 青霉素 阿司匹林 甲氨蝶呤 呋塞米")
-    result = dedup([make("a", "治疗痛风急性发作首选的药物是"), other])
+    result = dedup([make("a", GOUT), make("b", GOUT, "吲哚美辛 青霉素 阿司匹林 甲氨蝶呤 呋塞米")])
     assert kinds(result) == {"a": "variant", "b": "variant"}
     assert result.counts.kept == 2
 
@@ -269,6 +249,9 @@ def test_terms_under_one_list_of_options_are_different_questions(
 @pytest.mark.parametrize(
     ("first", "second"),
     [
+        (GOUT, GOUT),
+        (GOUT, " 治疗痛风急性发作，首选的药物是（ ）"),
+        (GOUT, "治 疗 痛 风 急 性 发 作 首 选 的 药 物 是____"),
         ("血清K⁺6.0mmol/L，Cl⁻105mmol/L，诊断是", "血清K+6mmol/L，Cl-105mmol/L，诊断是"),
         ("体温38.5℃，中性粒细胞70%，诊断是", "体温38.5C，中性粒细胞0.70，诊断是"),
         ("血小板20×10⁹/L，尿酸620μmol/L，诊断是", "血小板20X109/L，尿酸620umol/L，诊断是"),
@@ -278,10 +261,14 @@ def test_terms_under_one_list_of_options_are_different_questions(
         ("尿蛋白>3.5g/d，硬结≥20mm，诊断是", "尿蛋白＞3.5g/天，硬结≧20mm，诊断是"),
         ("滴速60滴/分，含1,000IU，一次服完，用途是", "滴速60滴/min，含1000IU，1次服完，用途是"),
         ("按0、1、6月接种，V1～V4导联改变，提示", "按0，1，6月接种，V1-V4导联改变，提示"),
+        ("空腹血糖为6.1毫摩尔/升，血压为130/80毫米汞柱，诊断是", "空腹血糖为6.1mmol/L，血压为130/80mmHg，诊断是"),
+        ("血清T4升高而TSH降低的疾病是", "血清T₄升高而TSH降低的疾病是"),
     ],
 )
 def test_cosmetic_copies_are_one(make, dedup, first: str, second: str) -> None:
-    assert merges(dedup([make("a", first), make("b", second)])) == {"b": ("a", "exact")}
+    result = dedup([make("a", first), make("b", second)])
+    assert merges(result) == {"b": ("a", "exact")}
+    assert result.tables["merges"]["score"].to_list() == [1.0]
 
 
 def test_a_word_with_a_negating_character_negates_nothing(make, dedup) -> None:
@@ -304,14 +291,3 @@ def test_units_in_words_are_those_in_symbols_and_no_others(make, dedup, word: st
     assert dedup(copies).counts.merged == 1
     other = next(unit for unit in ("mg", "h") if unit != UNITS[word])
     assert dedup([copies[0], make("b", asked.format(25, other))]).counts.merged == 0
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("空腹血糖为6.1毫摩尔/升，血压为130/80毫米汞柱，诊断是", "空腹血糖为6.1mmol/L，血压为130/80mmHg，诊断是"),
-        ("血清T4升高而TSH降低的疾病是", "血清T₄升高而TSH降低的疾病是"),
-    ],
-)
-def test_units_are_read_with_what_stands_beside_them(make, dedup, first: str, second: str) -> None:
-    assert merges(dedup([make("a", first), make("b", second)])) == {"b": ("a", "exact")}

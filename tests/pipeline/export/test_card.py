@@ -16,9 +16,6 @@ def test_the_size_category_is_hugging_faces(questions, size):
     assert size_category(questions) == size
 
 
-ENGLISH = "A 57-year-old man presents with fever; β-blockers are stopped. Which of the following is next?"
-
-
 def test_questions_with_several_answers_are_counted(export, tables):
     card = export(tables).described["README.md"].decode()
     assert "| train 训练集 | 4 | 1 | 0 | 3 |" in card

@@ -13,28 +13,16 @@ from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Merge
 from build_dataset.schemas.release import Change, ReleaseRow
+from build_dataset.schemas.taxonomy import dimensions
 
 SPLITS = ("train", "validation", "test")
-STATUS = dict.fromkeys(
-    (
-        f"{name}_status"
-        for name in ("disease_group", "clinical_department", "medical_discipline", "competency", "difficulty")
-    ),
-    "unreviewed",
-)
+OPTIONS = [{"label": "A", "text": "甲"}, {"label": "B", "text": "乙"}]
+SAME = {"question_type": "A1", "options": OPTIONS, "answer": ["A"], "document": "d"}
+SAME |= {f"{name}_status": "unreviewed" for name in dimensions()}
 
 
 def row(name, **more):
-    return {
-        "question_id": name,
-        "question_type": "A1",
-        "stem": f"题 {name}",
-        "options": [{"label": "A", "text": "甲"}, {"label": "B", "text": "乙"}],
-        "answer": ["A"],
-        "document": "d",
-        **STATUS,
-        **more,
-    }
+    return {"question_id": name, "stem": f"题 {name}", **SAME, **more}
 
 
 def splits(**rows):

@@ -65,12 +65,6 @@ def test_mlcroissant_reads_every_column_of_every_split(released, offline):
         assert [plain(record) for record in dataset.records(split)] == rows
 
 
-def test_an_empty_split_is_left_out(export, tables):
-    tables["assignments"] = tables["assignments"].with_columns(split=pl.lit("train"))
-    metadata = json.loads(export(tables).described["croissant.json"])
-    assert [record["@id"] for record in metadata["recordSet"]] == ["train"]
-
-
 def test_the_metadata_names_licence_makers_version_and_citation(released):
     metadata = json.loads((released / "croissant.json").read_text(encoding="utf-8"))
     assert metadata["license"] == "https://choosealicense.com/licenses/apache-2.0/"

@@ -14,7 +14,7 @@ from build_dataset.pipeline.export.release import Upload, plan_upload, push_rele
 from build_dataset.pipeline.runtime.publish import Publication
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
-from tests.annotation.local_server import LocalServer
+from tests.annotation.local_server import LocalServer, send
 
 
 class Hub(LocalServer):
@@ -49,17 +49,9 @@ class Hub(LocalServer):
             for line in map(json.loads, data.decode().splitlines()):
                 if line["key"] == "file":
                     self.files[line["value"]["path"]] = base64.b64decode(line["value"]["content"])
-            reply = {
-                "commitOid": "c0ffee",
-                "commitUrl": f"{self.address}/datasets/org/name/commit/c0ffee",
-                "success": True,
-            }
-        body = json.dumps(reply).encode()
-        handler.send_response(status)
-        handler.send_header("Content-Type", "application/json")
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
+            address = f"{self.address}/datasets/org/name/commit/c0ffee"
+            reply = {"commitOid": "c0ffee", "commitUrl": address, "success": True}
+        send(handler, json.dumps(reply).encode(), status=status)
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ import yaml
 from build_dataset.pipeline.export.card import column_meanings
 from build_dataset.schemas.annotations import Correction, CorrectionStatus
 from build_dataset.schemas.release import ReleaseRow
+from tests.annotation.records import correction
 
 SIZES = {"train": 4, "validation": 1, "test": 2}
 
@@ -53,13 +54,15 @@ def test_datasets_loads_the_folder_with_its_named_splits_alone(folder, tmp_path,
     assert loaded["test"][0] == pl.read_parquet(folder / "test.parquet").row(0, named=True)
 
 
-def test_an_empty_split_is_written_and_does_not_stop_datasets(export, tables, context):
+def test_an_empty_split_is_written_and_the_card_and_the_metadata_leave_it_out(export, tables):
     tables["assignments"] = tables["assignments"].with_columns(split=pl.lit("train"))
     result = export(tables)
     assert result.tables["test"].is_empty()
     assert result.tables["test"].schema == ReleaseRow.polars_schema()
     front = yaml.safe_load(result.described["README.md"].decode().split("---\n")[1])
     assert [part["split"] for part in front["configs"][0]["data_files"]] == ["train"]
+    metadata = json.loads(result.described["croissant.json"])
+    assert [record["@id"] for record in metadata["recordSet"]] == ["train"]
     assert any("no questions in validation, test" in note for note in result.notes)
 
 
@@ -127,11 +130,11 @@ def test_questions_without_any_label_are_counted_and_their_labels_are_no_experts
 
 def test_missing_and_disputed_labels_stay_null(export, tables):
     labels = tables["labels"]
-    first = (pl.col("question_id") == "abcdef01-1-000") & (pl.col("dimension") == "competency")
-    second = (pl.col("question_id") == "abcdef01-1-001") & (pl.col("dimension") == "competency")
-    disputed = labels.filter(second).with_columns(
-        label=pl.lit(None, dtype=pl.String), label_en=pl.lit(None, dtype=pl.String), status=pl.lit("disputed")
+    first, second = (
+        (pl.col("question_id") == f"abcdef01-1-00{n}") & (pl.col("dimension") == "competency") for n in (0, 1)
     )
+    nothing = pl.lit(None, dtype=pl.String)
+    disputed = labels.filter(second).with_columns(label=nothing, label_en=nothing, status=pl.lit("disputed"))
     tables["labels"] = pl.concat([labels.filter(~first & ~second), disputed])
     rows = export(tables).tables["train"]
     assert rows["competency"].to_list()[:2] == [None, None]
@@ -173,21 +176,10 @@ def test_corrected_parts_are_named_without_who_corrected_them(export, tables):
         "abcdef01-1-001": ["verdict"],
         "abcdef01-1-004": ["shared_stem", "stem"],
     }
+    said = {"note": "张医生", "status": CorrectionStatus.ACCEPTED}
     tables["corrections"] = Correction.to_frame(
-        Correction(
-            question_id=question_id,
-            content_hash="0",
-            field=field,
-            before="A",
-            after="keep" if field == "verdict" else "B",
-            by="zhang@example.org",
-            origin="review",
-            note="张医生",
-            annotation_id=1,
-            updated_at="2026-01-01T00:00:00.000000Z",
-            status=CorrectionStatus.ACCEPTED,
-        )
-        for question_id, fields in made.items()
+        correction("zhang@example.org", "keep" if field == "verdict" else "B", question_id=name, field=field, **said)
+        for name, fields in made.items()
         for field in fields
     )
     result = export(tables)
@@ -237,16 +229,13 @@ def test_every_column_is_explained():
     assert list(column_meanings()) == ReleaseRow.column_names()
 
 
-@pytest.mark.parametrize("option", ["cmb_json", "cmexam_csv"])
-def test_other_formats_can_be_left_out(export, tables, option):
-    files = export(tables, **{option: False}).files
-    assert not any(name.startswith(option.split("_")[0] + "/") for name in files)
-
-
-def test_the_card_names_the_formats_that_are_there(export, tables):
-    card = export(tables, cmb_json=False).described["README.md"].decode()
-    assert "- `cmexam/*.csv`" in card
-    assert "cmb/*.json" not in card
+@pytest.mark.parametrize(("option", "left"), [("cmb_json", "cmexam/*.csv"), ("cmexam_csv", "cmb/*.json")])
+def test_other_formats_can_be_left_out_and_the_card_names_those_that_are_there(export, tables, option, left):
+    made = export(tables, **{option: False})
+    folders = {name.partition("/")[0] for name in made.files}
+    assert folders & {"cmb", "cmexam"} == {left.partition("/")[0]}
+    card = made.described["README.md"].decode()
+    assert [path for path in ("cmb/*.json", "cmexam/*.csv") if f"`{path}`" in card] == [left]
 
 
 def test_statistics_are_a_file(export, tables):

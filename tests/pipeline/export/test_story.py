@@ -8,11 +8,16 @@ import pytest
 from build_dataset.schemas.annotations import Correction, CorrectionStatus
 from build_dataset.schemas.documents import Document
 from build_dataset.schemas.questions import Cluster, Merge, Question, Rejection, ReviewItem
+from tests.annotation.records import correction
 from tests.making import make_question
 
 
 def rejection(name: str, reason: str, stage: str = "clean") -> Rejection:
     return Rejection(item_id=name, stage=stage, reason=reason, detail="")
+
+
+def waiting(name: str) -> pl.DataFrame:
+    return ReviewItem.to_frame([ReviewItem(item_id=name, stage="dedup", reason="conflicting_answers", detail="")])
 
 
 @pytest.fixture
@@ -32,13 +37,7 @@ def funnel(tables) -> dict[str, pl.DataFrame]:
         "ocr/documents": Document.to_frame([]),
         "ocr/rejects": Rejection.to_frame([rejection("broken.pdf", "encrypted", "ocr")]),
         "clean/rejects": Rejection.to_frame([rejection("x2", "no_answer"), rejection("x3", "needs_figure")]),
-        "dedup/review": ReviewItem.to_frame(
-            [
-                ReviewItem(
-                    item_id="x4", question_ids=["x4"], stage="dedup", reason="conflicting_answers", detail="", item=None
-                )
-            ]
-        ),
+        "dedup/review": waiting("x4"),
     }
 
 
@@ -90,10 +89,8 @@ def test_licences_stand_beside_their_sources(export, tables) -> None:
 
 def test_keys_that_people_verified_are_counted(export, tables) -> None:
     name = tables["questions"]["question_id"][0]
-    said = Correction(
-        question_id=name, content_hash="0", field="verdict", before=None, after="keep", by="陈", origin="verification",
-        note=None, annotation_id=1, updated_at="2026-01-01", status=CorrectionStatus.ACCEPTED,
-    )  # fmt: skip
+    verified = {"field": "verdict", "origin": "verification", "status": CorrectionStatus.ACCEPTED}
+    said = correction("陈", "keep", question_id=name, **verified)
     tables["corrections"] = Correction.to_frame([said])
     result = export(tables)
     assert result.facts["story"]["keys_by_people"] == 1
@@ -104,10 +101,7 @@ def test_what_left_for_a_person_now_waits_in_the_changelog(export, publish, tabl
     folder = publish(export(tables), tmp_path / "releases" / "0.1.0")
     assert folder.is_dir()
     gone = tables["assignments"].filter(split="test")["question_id"].to_list()
-    waits = ReviewItem(
-        item_id=gone[0], question_ids=gone[:1], stage="dedup", reason="conflicting_answers", detail="", item=None
-    )
-    later = tables | {"dedup/review": ReviewItem.to_frame([waits])}
+    later = tables | {"dedup/review": waiting(gone[0])}
     later["assignments"] = tables["assignments"].filter(~pl.col("question_id").is_in(gone))
     result = export(later, {"version": "0.2.0"})
     changes = dict(result.tables["changes"].select("question_id", "change").iter_rows())

@@ -32,12 +32,15 @@ def view(built):
 
 
 @pytest.mark.slow
-def test_every_item_is_a_card_and_uncertain_ones_come_first(built, view):
+def test_every_item_is_a_card_uncertain_ones_come_first_and_what_waits_says_why(built, view):
     fates = [card.fate for card in view.cards]
     assert fates[0] in (Fate.WAITING, Fate.UNUSED)
     assert fates == sorted(fates, key=list(Fate).index)
     kept = pl.read_parquet(built.build / "parse" / "questions.parquet").filter(pl.col("document") == "paper.pdf")
     assert [card.name for card in view.cards if card.fate is Fate.KEPT] == kept["question_id"].to_list()
+    waiting = [card for card in view.cards if card.fate is Fate.WAITING]
+    assert waiting
+    assert all(event.reason and event.detail for card in waiting for event in card.events)
 
 
 @pytest.mark.slow
@@ -50,13 +53,6 @@ def test_a_question_read_with_doubt_stands_before_the_others(built):
     kept = [card for card in view_paper(built.build, built.raw, "paper.pdf").cards if card.question and not card.events]
     assert [card.fate for card in kept[:2]] == [Fate.DOUBTFUL, Fate.KEPT]
     assert kept[0].name == last
-
-
-@pytest.mark.slow
-def test_what_waits_says_why(view):
-    waiting = [card for card in view.cards if card.fate is Fate.WAITING]
-    assert waiting
-    assert all(event.reason and event.detail for card in waiting for event in card.events)
 
 
 @pytest.mark.slow
@@ -79,20 +75,14 @@ def test_a_question_over_a_page_break_has_boxes_on_both_pages(view):
 
 
 @pytest.mark.slow
-def test_the_page_has_pictures_and_asks_for_nothing(built):
+def test_the_page_has_pictures_asks_for_nothing_and_escapes_the_text_of_papers(built):
     name, content = inspect_page(built.build, built.raw, "paper")
     text = content.decode()
     assert name == "paper.pdf"
     assert text.count("data:image/jpeg;base64,") == 2
     assert not re.search(r'(src|href)="(?!data:|#)', text)
     assert "default-src 'none'" in html.unescape(text)
-
-
-@pytest.mark.slow
-def test_text_of_papers_is_escaped(built):
-    _, content = inspect_page(built.build, built.raw, "paper")
-    assert b"&lt;b&gt;&amp;" in content
-    assert b"<b>&" not in content
+    assert ("&lt;b&gt;&amp;" in text, "<b>&" in text) == (True, False)
 
 
 def test_a_paper_without_pages_shows_its_lines(built):
@@ -123,16 +113,11 @@ def test_which_paper_is_meant_is_told(built, wanted, told):
 
 
 @pytest.mark.slow
-def test_the_name_of_a_paper_is_enough_beside_its_key(built):
+@pytest.mark.parametrize("wanted", ["paper", "paper.pdf", "raw/paper.pdf", "/home/li/exams/raw/paper.pdf"])
+def test_the_name_of_a_paper_or_the_path_that_a_shell_completes_is_enough_beside_its_key(built, wanted):
     documents = pl.read_parquet(built.build / "ocr/documents.parquet")
     key = documents.filter(document="paper.pdf").with_columns(document=pl.lit("paper_answers.pdf"))
     pl.concat([documents, key]).write_parquet(built.build / "ocr/documents.parquet")
-    assert view_paper(built.build, built.raw, "paper").document == "paper.pdf"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("wanted", ["paper.pdf", "raw/paper.pdf", "/home/li/exams/raw/paper.pdf"])
-def test_the_path_that_a_shell_completes_is_the_paper(built, wanted):
     assert view_paper(built.build, built.raw, wanted).document == "paper.pdf"
 
 

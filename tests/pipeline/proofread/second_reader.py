@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tests.annotation.scripted_server import Reply, ScriptedServer
+from tests.annotation.scripted_server import Reply, Script, ScriptedServer
 
 Shown = dict[str, Any]  # a question as the model sees it
 Says = Callable[[Shown], list[dict[str, str]]]
@@ -27,9 +27,13 @@ def answer(content: str, says: Says) -> str:
     return json.dumps({"questions": found}, ensure_ascii=False)
 
 
+def saying(says: Says, **more: Any) -> Script:
+    """A script that says this of every question."""
+    return lambda content, earlier, body: Reply(content=answer(texts(body), says), **more)
+
+
 def reader(says: Says) -> ScriptedServer:
-    """Start a server that says this of every question."""
-    return ScriptedServer(lambda content, earlier, body: Reply(content=answer(texts(body), says)))
+    return ScriptedServer(saying(says))
 
 
 def texts(body: dict[str, Any]) -> str:

@@ -68,6 +68,20 @@ def room(runner: Runner, home: Path) -> Context:
     return replace(runner.context(stage("report")), raw=home / "raw")
 
 
+def decide(runner: Runner, home: Path, word) -> tuple[list[str | None], decisions.Decided]:
+    """Decide on each row of the workbook by its proposal, and import it; the proposals, and what came of it."""
+    path, own = home / "waiting.xlsx", room(runner, home)
+    path.write_bytes(waiting.workbook(own)[0])
+    book = openpyxl.load_workbook(path)
+    sheet = book[waiting.SHEET]
+    heads = [cell.value for cell in sheet[1]]
+    proposed = [row[heads.index("建议 proposal")].value or None for row in sheet.iter_rows(min_row=2)]
+    for row, proposal in zip(sheet.iter_rows(min_row=2), proposed, strict=True):
+        row[heads.index("处理 decision")].value = word(proposal)
+    book.save(path)
+    return proposed, decisions.import_decisions([path], "li", ReviewParams(), own)
+
+
 def test_doubted_questions_do_not_reach_dedup(home, server):
     runner = build(home, server)
     assert read_table(runner.build / "dedup" / "questions.parquet").height == 1
@@ -93,59 +107,32 @@ def test_switched_off_again_it_leaves_no_trace_but_its_paid_answers(home, server
     assert not server.asked
 
 
-def test_a_person_decides_in_the_workbook_and_the_second_reader_is_not_asked_again(home, server, tmp_path):
-    runner = build(home, server)
-    with_proposals, count, _ = waiting.workbook(room(runner, home))
-    assert count == 2
-    path = tmp_path / "waiting.xlsx"
-    path.write_bytes(with_proposals)
-    book = openpyxl.load_workbook(path)
-    sheet = book[waiting.SHEET]
-    heads = [cell.value for cell in sheet[1]]
-    rows = {row[heads.index("题目编号 ID")].value: row for row in sheet.iter_rows(min_row=2)}
-    proposed = [row[heads.index("建议 proposal")].value for row in rows.values()]
-    assert sorted(filter(None, proposed)) == ["选项 A：结场 → 结肠"]
-    for row in rows.values():
-        row[heads.index("处理 decision")].value = "采用建议" if row[heads.index("建议 proposal")].value else "保留"
-    book.save(path)
-    outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
+def test_a_person_decides_in_the_workbook_and_the_second_reader_is_not_asked_again(home, server):
+    proposed, outcome = decide(build(home, server), home, lambda proposal: "采用建议" if proposal else "保留")
+    assert sorted(proposed, key=str) == [None, "选项 A：结场 → 结肠"]
     assert (outcome.decided, outcome.notes) == ({"correct": 1, "keep": 1}, [])
     server.asked.clear()
-    runner = build(home, server)
-    found = read_table(runner.build / "dedup" / "questions.parquet")
+    found = read_table(build(home, server).build / "dedup" / "questions.parquet")
     assert found.height == 3
     texts = [option["text"] for option in found["options"][0]]
     assert "乙状结肠" in texts or "乙状结肠" in str(found["options"].to_list())
     assert not server.asked
 
 
-def test_proposals_for_the_explanation_are_taken_with_those_for_the_text(home, server, tmp_path):
+def test_proposals_for_the_explanation_are_taken_with_those_for_the_text(home, server):
     with (home / "raw" / "bank.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(
             [("题干", "A", "B", "C", "D", "答案", "解析"), (*ROWS[0], "病变多在乙状结场"), (*ROWS[1], "")]
         )
-    runner = build(home, server)
-    path = tmp_path / "waiting.xlsx"
-    path.write_bytes(waiting.workbook(room(runner, home))[0])
-    book = openpyxl.load_workbook(path)
-    book[waiting.SHEET]["A2"].value = "采用建议"
-    book.save(path)
-    outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
+    _, outcome = decide(build(home, server), home, lambda proposal: "采用建议")
     assert (outcome.decided, outcome.notes) == ({"correct": 1}, [])
     corrected = read_table(build(home, server).build / "dedup" / "questions.parquet").row(0, named=True)
     assert corrected["options"][0]["text"] == "乙状结肠"
     assert corrected["explanation"] == "病变多在乙状结肠"
 
 
-def test_a_proposal_that_is_not_there_cannot_be_taken(home, server, tmp_path):
-    runner = build(home, server)
-    path = tmp_path / "waiting.xlsx"
-    path.write_bytes(waiting.workbook(room(runner, home))[0])
-    book = openpyxl.load_workbook(path)
-    for row in book[waiting.SHEET].iter_rows(min_row=2):
-        row[0].value = "take"
-    book.save(path)
-    outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
+def test_a_proposal_that_is_not_there_cannot_be_taken(home, server):
+    _, outcome = decide(build(home, server), home, lambda proposal: "take")
     assert outcome.decided == {"correct": 1}
     assert "there is no proposal to take" in outcome.notes[0]
 

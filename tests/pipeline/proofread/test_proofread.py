@@ -21,9 +21,10 @@ from build_dataset.schemas.documents import Box
 from build_dataset.schemas.questions import DoubtedPlace, Question, Region
 from build_dataset.schemas.wording import findings, look_at, quoted, reason_names
 from tests.annotation.batch_server import BatchServer
+from tests.annotation.records import correction
 from tests.annotation.scripted_server import Reply, ScriptedServer
 from tests.making import make_question
-from tests.pipeline.proofread.second_reader import answer, doubt, reader, shown_in, texts
+from tests.pipeline.proofread.second_reader import answer, doubt, reader, saying, shown_in, texts
 
 
 def questions(count: int, **more) -> list[Question]:
@@ -31,11 +32,8 @@ def questions(count: int, **more) -> list[Question]:
 
 
 def tables(rows, verified=()):
-    kept = [
-        Correction(question_id=name, content_hash="x", field=VERDICT, before=None, after="keep", by="li", note=None,
-                   origin="verification", status="accepted", annotation_id=1, updated_at="2026-01-01")
-        for name in verified
-    ]  # fmt: skip
+    told = {"field": VERDICT, "origin": "verification", "status": "accepted"}
+    kept = [correction("li", "keep", question_id=name, **told) for name in verified]
     return {"questions": Question.to_frame(rows), "corrections": Correction.to_frame(kept)}
 
 
@@ -98,11 +96,8 @@ def test_a_doubted_question_waits_with_its_place_and_proposal_and_the_others_go_
 
 
 def test_every_doubt_of_a_question_is_told_under_its_own_reason(context, server):
-    server.script = lambda content, earlier, body: Reply(
-        content=answer(
-            texts(body), lambda shown: [doubt("misread", "stem", "结场", "结肠"), doubt("options", "option:A", "甲药")]
-        )
-    )
+    said = [doubt("misread", "stem", "结场", "结肠"), doubt("options", "option:A", "甲药")]
+    server.script = saying(lambda shown: said)
     (item,) = run(tables(questions(1)), ask(server), context).review
     told = findings(item.reason, item.detail)
     assert [code for code, _ in told] == ["proofread_misread", "proofread_options"]
@@ -120,18 +115,16 @@ def test_every_doubt_of_a_question_is_told_under_its_own_reason(context, server)
     ],
 )
 def test_what_is_no_quotation_is_dropped_and_counted(context, server, said, dropped):
-    server.script = lambda content, earlier, body: Reply(content=answer(texts(body), lambda shown: [said]))
+    server.script = saying(lambda shown: [said])
     result = run(tables(questions(1)), ask(server), context)
     assert result.facts["quotes_not_found"] == dropped
     assert result.counts.waiting == 1 - dropped
-    assert [each.field for each in DoubtedPlace.from_frame(result.tables["doubts"])] == (
-        ["option:A"] if not dropped else []
-    )
+    assert result.tables["doubts"]["field"].to_list() == ["option:A"] * (1 - dropped)
 
 
 def test_only_a_misreading_has_a_proposal(context, server):
     said = [doubt("foreign_text", "stem", "结场", "something else"), doubt("misread", "stem", "特点", "特点")]
-    server.script = lambda content, earlier, body: Reply(content=answer(texts(body), lambda shown: said))
+    server.script = saying(lambda shown: said)
     found = run(tables(questions(1)), ask(server), context).tables["doubts"]
     assert found["proposal"].to_list() == [None, None]
 
@@ -211,7 +204,7 @@ def test_what_a_split_request_cost_is_on_the_bill_after_a_kill(context, server, 
 
 
 def test_replies_of_another_model_than_was_asked_for_are_recorded_and_told(context, server):
-    server.script = lambda content, earlier, body: Reply(content=answer(texts(body), misread), model="tiny")
+    server.script = saying(misread, model="tiny")
     result = run(tables(questions(7)), ask(server), context)
     assert result.facts["other_models"] == {"tiny": 3}
     told = "3 answers of the model tiny, though m was asked for: look at model and base_url of [proofread]"

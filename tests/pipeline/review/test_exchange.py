@@ -67,18 +67,8 @@ def standing(name: str, state: State) -> SimpleNamespace:
     return SimpleNamespace(question_id=name, state=state, labels=[], flags={}, reviews=[], changed="")
 
 
-@pytest.mark.parametrize(
-    ("state", "asked"),
-    [
-        (State.DISPUTED, True),
-        (State.FLAGGED, True),
-        (State.CHANGED, True),
-        (State.ONE_OF_TWO, False),
-        (State.UNREVIEWED, False),
-        (State.DONE, False),
-    ],
-)
-def test_a_third_expert_rules_on_disputes_flags_and_changes(monkeypatch, context, sent, state, asked) -> None:
+@pytest.mark.parametrize("state", State)
+def test_a_third_expert_rules_on_disputes_flags_and_changes(monkeypatch, context, sent, state) -> None:
     settled = SimpleNamespace(statuses=[standing("q0", state), standing("q1", State.DISPUTED)], corrections=[])
     monkeypatch.setattr(exchange, "settle_questions", lambda tables, params: settled)
     cut = []
@@ -86,7 +76,7 @@ def test_a_third_expert_rules_on_disputes_flags_and_changes(monkeypatch, context
     rows = Question.to_frame([records.question("q0"), records.question("q1"), records.question("q2")])
     for crops in (True, False):
         exchange.adjudicate({"questions": rows}, ReviewParams(crops=crops), context)
-    names = ["q0", "q1"] if asked else ["q1"]
+    names = ["q0", "q1"] if state in (State.DISPUTED, State.FLAGGED, State.CHANGED) else ["q1"]
     assert [call[2] for call in sent] == [names, names]
     assert cut == [(len(names), 400_000)]
 

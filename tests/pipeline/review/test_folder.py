@@ -22,18 +22,11 @@ from tests.annotation.records import annotation, correction, review
 
 
 def pulled(reviews=(), corrections=()) -> Pulled:
-    return Pulled(
-        reviews=ExpertReview.to_frame(reviews),
-        corrections=Correction.to_frame(corrections),
-        rejects=Rejection.to_frame(
-            [Rejection(item_id="q", stage="review", reason="skipped", detail="a skipped it", item="{}")]
-        ),
-        annotations=SeenAnnotation.to_frame(
-            [SeenAnnotation(question_id="q", annotation_id=1, updated_at="2026", skipped=False)]
-        ),
-        project="http://x/projects/1",
-        since="2026-01-01",
-    )
+    rejected = Rejection(item_id="q", stage="review", reason="skipped", detail="a skipped it", item="{}")
+    seen = SeenAnnotation(question_id="q", annotation_id=1, updated_at="2026", skipped=False)
+    tables = {"reviews": ExpertReview.to_frame(reviews), "corrections": Correction.to_frame(corrections)}
+    tables |= {"rejects": Rejection.to_frame([rejected]), "annotations": SeenAnnotation.to_frame([seen])}
+    return Pulled(**tables, project="http://x/projects/1", since="2026-01-01")
 
 
 def same(first: Pulled, second: Pulled) -> bool:
@@ -51,18 +44,14 @@ def test_what_was_pulled_is_read_back_as_it_was_written(tmp_path):
     assert same(read_pulled(build, ADJUDICATION), Pulled())
 
 
-@pytest.mark.parametrize("name", ["reviews.parquet", "annotations.parquet", "state.json"])
+@pytest.mark.parametrize("name", ["reviews.parquet", "annotations.parquet", "state.json", "of another version"])
 def test_a_damaged_folder_of_reviews_is_told_in_one_line(tmp_path, name):
     write_pulled(tmp_path, REVIEW, pulled([review("a")]))
-    (tmp_path / "reviews" / "review" / name).write_bytes(b"\x00damaged")
-    with pytest.raises(UserError, match="history/review in its place and run `build-dataset review pull`"):
-        read_pulled(tmp_path, REVIEW)
-
-
-def test_a_table_of_another_version_is_told_in_one_line(tmp_path):
-    write_pulled(tmp_path, REVIEW, pulled([review("a")]))
-    path = tmp_path / "reviews" / "review" / "reviews.parquet"
-    read_table(path).drop("project").write_parquet(path)
+    path = tmp_path / "reviews" / "review" / (name if "." in name else "reviews.parquet")
+    if path.name == name:
+        path.write_bytes(b"\x00damaged")
+    else:
+        read_table(path).drop("project").write_parquet(path)
     with pytest.raises(UserError, match="history/review in its place and run `build-dataset review pull`"):
         read_pulled(tmp_path, REVIEW)
 

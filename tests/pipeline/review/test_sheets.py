@@ -70,22 +70,14 @@ def take_in(context, *paths):
 def test_what_an_expert_confirms_becomes_a_review_with_flags_and_corrections(tables, context):
     path, done = exported(tables, context)
     assert done == 4
-    fill(
-        path,
-        {
-            "q0": {"完成": "是"},
-            "q1": {"能力维度": OTHER, "题干有误": "是", "改正题干": TEXT, "备注": "错字", "完成": "是"},
-            "q2": {"能力维度": OTHER},
-        },
-    )
+    corrected = {"能力维度": OTHER, "题干有误": "是", "改正题干": TEXT, "备注": "错字", "完成": "是"}
+    fill(path, {"q0": {"完成": "是"}, "q1": corrected, "q2": {"能力维度": OTHER}})
     [(_, sheet, rejects)], pulled = take_in(context, path)
     assert (len(sheet.answers), sheet.unconfirmed, sheet.open, rejects) == (2, 1, 1, [])
     rows = {(row["question_id"], row["dimension"]): row for row in pulled.to_dicts()}
     assert set(pulled["question_id"]) == {"q0", "q1"}
-    assert (rows["q0", "competency"]["label"], rows["q0", "competency"]["origin"]) == (
-        FIRST["competency"],
-        "prediction",
-    )
+    confirmed = rows["q0", "competency"]
+    assert (confirmed["label"], confirmed["origin"]) == (FIRST["competency"], "prediction")
     changed = rows["q1", "competency"]
     assert (changed["label"], changed["origin"], changed["flags"]) == (OTHER, "prediction-changed", ["wrong_stem"])
     assert (changed["reviewer"], changed["note"], changed["shown_by"]) == ("zhang", "错字", "lexicon")
@@ -176,10 +168,8 @@ def test_a_third_expert_rules_in_a_workbook_that_shows_both_opinions_and_no_name
     settled = review.settle_questions(tables, PARAMS)
     [label] = [each for each in settled.labels if (each.question_id, each.dimension) == ("q0", "competency")]
     assert (label.label, label.status) == (OTHER, "adjudicated")
-    assert {(row.by, row.after, row.status) for row in settled.corrections} == {
-        ("wang", "A", "accepted"),
-        ("zhang", "A", "accepted"),
-    }
+    found = {(row.by, row.after, row.status) for row in settled.corrections}
+    assert found == {(who, "A", "accepted") for who in ("wang", "zhang")}
     assert review.run(tables, PARAMS, context).counts.waiting == 0
 
 
@@ -308,11 +298,7 @@ def test_a_row_is_read_as_an_annotation_of_the_server():
     cells |= {"答案有误": "是", "改正答案 corrected key": "B", "备注 note": "n"}
     found = list(workbook.result_of(cells, {"competency": "疾病治疗", "difficulty": "难"}))
     origins = {item["from_name"]: item["origin"] for item in found if "origin" in item}
-    assert origins == {
-        "competency": "prediction",
-        "difficulty": "prediction-changed",
-        "disease_group": "manual",
-        "flags": "manual",
-    }
+    manual = dict.fromkeys(("disease_group", "flags"), "manual")
+    assert origins == manual | {"competency": "prediction", "difficulty": "prediction-changed"}
     texts = [(item["from_name"], item["type"], item["value"]) for item in found if item["type"] == "textarea"]
     assert texts == [("corrected_key", "textarea", {"text": ["B"]}), ("note", "textarea", {"text": ["n"]})]

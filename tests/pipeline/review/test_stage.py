@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,18 +34,8 @@ def annotations(count: int) -> pl.DataFrame:
 
 
 def said(reviewer: str, number: int, at: int = 0, **labels: str) -> list[ExpertReview]:
-    return [
-        records.review(
-            reviewer,
-            labels.get(name, label),
-            question_id=f"q{number}",
-            dimension=name,
-            origin="prediction",
-            annotation_id=100 * at + number,
-            at=at,
-        )
-        for name, label in FIRST.items()
-    ]
+    same = {"question_id": f"q{number}", "origin": "prediction", "annotation_id": 100 * at + number, "at": at}
+    return [records.review(reviewer, labels.get(name, label), dimension=name, **same) for name, label in FIRST.items()]
 
 
 def tables(count: int, *reviews: list[ExpertReview]) -> dict[str, pl.DataFrame]:
@@ -73,14 +64,8 @@ def test_disputed_and_half_reviewed_questions_wait_with_who_said_what(context):
     assert "competency: a = 疾病诊断和鉴别诊断 / b = 疾病治疗" in result.review[0].detail
     assert (result.counts.kept, result.counts.waiting) == (2, 2)
     assert result.counts.balanced()
-    assert result.facts["states"] == {
-        "disputed": 1,
-        "flagged": 0,
-        "one_of_two": 1,
-        "changed": 0,
-        "unreviewed": 1,
-        "done": 1,
-    }
+    states = {"disputed": 1, "flagged": 0, "one_of_two": 1, "changed": 0, "unreviewed": 1, "done": 1}
+    assert result.facts["states"] == states
 
 
 def test_only_invited_reviewers_and_known_questions_and_labels_count(context):
@@ -107,17 +92,13 @@ def ruling(reviewer: str, number: int, **labels: str) -> list[ExpertReview]:
     return [review.model_copy(update={"project": "adjudication"}) for review in own]
 
 
-def test_nobody_rules_on_labels_of_their_own(context):
-    found = tables(1, said("a", 0), said("b", 0, difficulty="极难"), ruling("b", 0, difficulty="极难"))
-    result = review.run(found, PARAMS, context)
-    assert result.facts["ignored_reviews"] == {"ruled_on_own_label": 5}
-    assert [item.reason for item in result.review] == ["disputed"]
-
-
-def test_where_adjudicators_are_named_nobody_else_rules(context):
-    found = tables(1, said("a", 0), said("b", 0, difficulty="极难"), ruling("c", 0, difficulty="极难"))
-    result = review.run(found, PARAMS.model_copy(update={"adjudicators": ["judge"]}), context)
-    assert result.facts["ignored_reviews"] == {"other_reviewer": 5}
+@pytest.mark.parametrize(
+    ("who", "adjudicators", "ignored"), [("b", [], "ruled_on_own_label"), ("c", ["judge"], "other_reviewer")]
+)
+def test_nobody_rules_on_labels_of_their_own_and_of_named_adjudicators_nobody_else(context, who, adjudicators, ignored):
+    found = tables(1, said("a", 0), said("b", 0, difficulty="极难"), ruling(who, 0, difficulty="极难"))
+    result = review.run(found, PARAMS.model_copy(update={"adjudicators": adjudicators}), context)
+    assert result.facts["ignored_reviews"] == {ignored: 5}
     assert [item.reason for item in result.review] == ["disputed"]
 
 

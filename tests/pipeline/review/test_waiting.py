@@ -77,6 +77,29 @@ def others(build) -> int:
     return len(waiting_rows(build.build)[0]) - 1
 
 
+@pytest.fixture
+def own(build) -> Waiting:
+    """The first question that waits for a character that may be misread."""
+    return next(each for each in waiting_rows(build.build)[0] if each.found[0][0] == "low_confidence")
+
+
+@pytest.fixture
+def name(own) -> str:
+    """Its id."""
+    return own.question.question_id
+
+
+def rewrite(build, own: Waiting, detail: str | None = None, **fields: object) -> Question:
+    """Give the question that waits other fields, and its reason another detail; return it."""
+    path = build.build / "clean" / "review.parquet"
+    question = own.question.model_copy(update=fields)
+    told = {"item": question.model_dump_json()} | ({"detail": detail} if detail else {})
+    items = ReviewItem.from_frame(read_table(path))
+    rows = [item.model_copy(update=told if item.item_id == question.question_id else {}) for item in items]
+    ReviewItem.to_frame(rows).write_parquet(path)
+    return question
+
+
 def edit(path: Path, *changes: tuple[str, str, object]) -> None:
     """Write cells of a workbook: the question's id, the column, the value."""
     opened = openpyxl.load_workbook(path)
@@ -125,18 +148,15 @@ def test_scanned_questions_show_their_page(book):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("word", ["保留 keep", "保留", "Keep", "√", "是", 1, True])
-def test_a_kept_question_is_released_as_it_stands(build, book, others, word):
-    question_id = ids(build)["low_confidence"]
-    edit(book, (question_id, "decision", word))
+def test_a_kept_question_is_released_as_it_stands(build, book, others, name, word):
+    edit(book, (name, "decision", word))
     outcome = take(build, book)
     assert (dict(outcome.decided), outcome.notes) == ({"keep": 1, "open": others}, [])
-    assert said(build) == {(question_id, "verdict"): "keep"}
+    assert said(build) == {(name, "verdict"): "keep"}
 
 
-def test_a_correction_changes_the_question_and_nothing_else(build, book, others):
-    question_id = ids(build)["low_confidence"]
-    [own] = [each for each in waiting_rows(build.build)[0] if each.question.question_id == question_id]
-    edit(book, (question_id, "decision", "改正"), (question_id, "text", own.base.text.replace("\nA. ", "\nA. 改")))
+def test_a_correction_changes_the_question_and_nothing_else(build, book, others, own, name):
+    edit(book, (name, "decision", "改正"), (name, "text", own.base.text.replace("\nA. ", "\nA. 改")))
     assert dict(take(build, book).decided) == {"correct": 1, "open": others}
     questions = read_table(build.build / "parse" / "questions.parquet")
     corrections = read_table(build.build / folder.FOLDER / "corrections.parquet")
@@ -146,50 +166,41 @@ def test_a_correction_changes_the_question_and_nothing_else(build, book, others)
         for before, after in zip(questions.iter_rows(named=True), patched.iter_rows(named=True), strict=True)
         if before != after
     ]
-    assert changed == [(question_id, f"改{own.question.options[0].text}")]
+    assert changed == [(name, f"改{own.question.options[0].text}")]
 
 
 @pytest.fixture
-def explained(build) -> Waiting:
+def explained(build, own, name) -> Waiting:
     """A waiting question with an explanation, of a case that others share."""
-    path = build.build / "clean" / "review.parquet"
-    items = list(ReviewItem.from_frame(read_table(path)))
-    at = next(at for at, item in enumerate(items) if item.reason == "low_confidence")
-    question = Question.model_validate_json(items[at].item)
-    case, texts = "一段多余的病例", [option.text for option in question.options]
-    told = {"explanation": "别题的解析", "shared_stem": case, "content_hash": content_hash(question.stem, texts, case)}
-    question = question.model_copy(update=told)
-    items[at] = items[at].model_copy(update={"item": question.model_dump_json()})
-    ReviewItem.to_frame(items).write_parquet(path)
-    return next(each for each in waiting_rows(build.build)[0] if each.question.question_id == question.question_id)
+    case, texts = "一段多余的病例", [option.text for option in own.question.options]
+    hashed = content_hash(own.question.stem, texts, case)
+    rewrite(build, own, explanation="别题的解析", shared_stem=case, content_hash=hashed)
+    return next(each for each in waiting_rows(build.build)[0] if each.question.question_id == name)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("word", ["无", "None", " – ", "-"])
-def test_an_explanation_and_a_shared_case_are_removed_by_a_word_in_their_place(build, explained, book, others, word):
-    own = explained.question.question_id
+def test_an_explanation_and_a_case_are_removed_by_a_word_in_their_place(build, explained, book, others, name, word):
     text = explained.base.text.replace("一段多余的病例", word)
-    edit(book, (own, "decision", "改正"), (own, "explanation", word), (own, "text", text))
-    assert (dict(take(build, book).decided), said(build)) == (
-        {"correct": 1, "open": others},
-        {(own, "verdict"): "keep", (own, "explanation"): None, (own, "shared_stem"): None},
-    )
+    edit(book, (name, "decision", "改正"), (name, "explanation", word), (name, "text", text))
+    assert dict(take(build, book).decided) == {"correct": 1, "open": others}
+    assert said(build) == {(name, "verdict"): "keep", (name, "explanation"): None, (name, "shared_stem"): None}
     corrections = read_table(build.build / folder.FOLDER / "corrections.parquet")
     [after] = Question.from_frame(patch_questions(Question.to_frame([explained.question]), corrections).questions)
     assert (after.explanation, after.shared_stem, after.stem) == (None, None, explained.question.stem)
 
 
-def test_an_emptied_explanation_is_as_it_was_and_the_row_says_how_to_remove_it(build, explained, book, others):
-    own = explained.question.question_id
-    edit(book, (own, "decision", "改正"), (own, "explanation", None))
+@pytest.mark.usefixtures("explained")
+def test_an_emptied_explanation_is_as_it_was_and_the_row_says_how_to_remove_it(build, book, others, name):
+    edit(book, (name, "decision", "改正"), (name, "explanation", None))
     outcome = take(build, book)
     assert (dict(outcome.decided), said(build)) == ({"open": others}, {})
     assert "write 无 in its cell" in outcome.notes[0]
 
 
-def test_columns_by_one_of_their_two_names_below_a_title_are_read(build, explained, book, others):
-    own = explained.question.question_id
-    edit(book, (own, "decision", "改正"), (own, "explanation", "无"))
+@pytest.mark.usefixtures("explained")
+def test_columns_by_one_of_their_two_names_below_a_title_are_read(build, book, others, name):
+    edit(book, (name, "decision", "改正"), (name, "explanation", "无"))
     opened = openpyxl.load_workbook(book)
     sheet = opened[waiting.SHEET]
     for column, title in (("decision", "处理"), ("key", "Key"), ("explanation", "解析"), ("note", "备注")):
@@ -199,7 +210,7 @@ def test_columns_by_one_of_their_two_names_below_a_title_are_read(build, explain
     opened.save(book)
     assert decisions.is_waiting(book)
     assert dict(take(build, book).decided) == {"correct": 1, "open": others}
-    assert said(build)[own, "explanation"] is None
+    assert said(build)[name, "explanation"] is None
 
 
 @pytest.mark.slow
@@ -240,19 +251,10 @@ def test_of_a_workbook_in_which_a_column_was_sorted_alone_nothing_is_taken(build
     assert "was a column sorted or moved alone?" in outcome.notes[-1]
 
 
-def test_a_missing_key_is_written_and_keep_with_a_change_is_a_correction(build, book, others):
-    question_id = ids(build)["no_answer"]
-    edit(book, (question_id, "decision", "保留"), (question_id, "key", "B"))
-    assert dict(take(build, book).decided) == {"correct": 1, "open": others}
-    assert said(build) == {(question_id, "verdict"): "keep", (question_id, "answer"): "B"}
-
-
-def test_one_decision_for_all_of_a_kind_reaches_them_and_no_others(build, book, others):
-    first = ids(build)["low_confidence"]
-    edit(book, (first, "decision", "保留"), (first, "scope", "同类全部"))
+def test_one_decision_for_all_of_a_kind_reaches_them_and_no_others(build, book, others, own, name):
+    edit(book, (name, "decision", "保留"), (name, "scope", "同类全部"))
     waiting = [each for each in waiting_rows(build.build)[0] if {code for code, _ in each.found} == {"low_confidence"}]
-    (paper,) = (each.question.document for each in waiting if each.question.question_id == first)
-    alike = [each for each in waiting if each.question.document == paper]
+    alike = [each for each in waiting if each.question.document == own.question.document]
     outcome = take(build, book)
     assert len(alike) > 2
     assert dict(outcome.decided) == {"keep": len(alike), "open": others + 1 - len(alike)}
@@ -268,9 +270,8 @@ def test_the_same_workbook_again_changes_nothing(build, book, others):
 
 
 @pytest.mark.slow
-def test_a_file_saved_as_csv_with_rows_sorted_and_removed_is_read(build, book, others, tmp_path):
-    question_id = ids(build)["low_confidence"]
-    edit(book, (question_id, "decision", "保留"))
+def test_a_file_saved_as_csv_with_rows_sorted_and_removed_is_read(build, book, others, name, tmp_path):
+    edit(book, (name, "decision", "保留"))
     rows = [list(row) for row in openpyxl.load_workbook(book)[waiting.SHEET].iter_rows(values_only=True)]
     path = tmp_path / "saved.csv"
     with path.open("w", encoding="gb18030", newline="") as out:
@@ -287,10 +288,7 @@ def test_a_text_that_was_sorted_away_from_its_question_is_refused(build, book, o
     edit(book, (one, "text", texts[other]), (one, "decision", "保留"), (other, "text", texts[one]))
     outcome = take(build, book)
     assert dict(outcome.decided) == {"open": others - 1}
-    assert [f"is that of {name}" in line for line, name in zip(outcome.notes, (other, one), strict=True)] == [
-        True,
-        True,
-    ]
+    assert all(f"is that of {name}" in line for line, name in zip(outcome.notes, (other, one), strict=True))
     assert said(build) == {}
 
 
@@ -310,13 +308,17 @@ def test_a_text_that_was_sorted_away_from_its_question_is_refused(build, book, o
         ((("decision", "保留"), ("key", "BD")), NOT_ITS_OWN),
         ((("decision", "保留"), ("explanation", "别处的解析")), NOT_ITS_OWN),
         ((("decision", "保留"), ("scope", "这些")), "the scope '这些' is not 同类全部"),
+        ((("decision", "保留"), ("text", lambda text: text.replace("\n", "改\n", 1))), NOT_ITS_OWN),
+        ((("decision", "保留"), ("text", lambda text: f"{text}改")), NOT_ITS_OWN),
+        ((("decision", "改正"), ("text", lambda text: f"{text}改"), ("key", "K")), "names an option that is not there"),
     ],
 )
-def test_what_cannot_be_taken_is_told_by_row_and_not_applied(build, book, changes, told):
-    question_id = ids(build)["low_confidence"]
-    edit(book, *((question_id, column, value) for column, value in changes))
+def test_what_cannot_be_taken_is_told_by_row_and_not_applied(build, book, others, own, name, changes, told):
+    cells = ((column, value(own.base.text) if callable(value) else value) for column, value in changes)
+    edit(book, *((name, *cell) for cell in cells))
     outcome = take(build, book)
     [line] = outcome.notes
+    assert dict(outcome.decided) == {"open": others}
     assert told in line
     assert f"{book}, row " in line
     assert said(build) == {}
@@ -327,34 +329,16 @@ def test_what_cannot_be_taken_is_told_by_row_and_not_applied(build, book, change
     assert told not in chinese
 
 
-@pytest.mark.parametrize("part", ["stem", "option"])
-def test_keep_beside_an_edited_stem_or_option_is_told_and_not_applied(build, book, part):
-    question_id = ids(build)["low_confidence"]
-    texts = {each.question.question_id: each.base.text for each in waiting_rows(build.build)[0]}
-    lines = texts[question_id].split("\n")
-    lines[0 if part == "stem" else -1] += "改"
-    edit(book, (question_id, "decision", "保留"), (question_id, "text", "\n".join(lines)))
-    [line] = take(build, book).notes
-    assert NOT_ITS_OWN in line
-    assert said(build) == {}
-
-
-def test_a_question_of_another_dataset_is_told_and_a_row_twice_counts_once(build, book):
-    question_id = ids(build)["low_confidence"]
+def test_a_question_of_another_dataset_is_told_and_a_row_twice_counts_once(build, book, name):
     opened = openpyxl.load_workbook(book)
     sheet = opened[waiting.SHEET]
-    row = next(row for row in sheet.iter_rows(values_only=True) if row[COLUMNS.index("id")] == question_id)
-    again = list(row)
-    again[0] = "剔除"
-    strange = list(row)
-    strange[0], strange[COLUMNS.index("id")] = "保留", "ffffffff-1-001"
-    sheet.append(again)
-    sheet.append(strange)
+    _, *row = next(row for row in sheet.iter_rows(values_only=True) if row[COLUMNS.index("id")] == name)
+    sheet.append(["剔除", *row])
+    sheet.append(["保留", *("ffffffff-1-001" if cell == name else cell for cell in row)])
     opened.save(book)
-    edit(book, (question_id, "decision", None))
-    outcome = take(build, book)
-    twice, other = outcome.notes
-    assert f"{question_id} stands twice" in twice
+    edit(book, (name, "decision", None))
+    twice, other = take(build, book).notes
+    assert f"{name} stands twice" in twice
     assert "ffffffff-1-001: no question that waits in this build" in other
 
 
@@ -370,9 +354,8 @@ def test_a_file_of_another_kind_is_one_line(build, tmp_path):
         decisions.read_cells(path)
 
 
-def test_decisions_are_counted_by_reason_and_false_alarms_are_named(build, book):
-    first = ids(build)["low_confidence"]
-    edit(book, (first, "decision", "保留"), (first, "scope", "同类全部"), (ids(build)["erratum"], "decision", "剔除"))
+def test_decisions_are_counted_by_reason_and_false_alarms_are_named(build, book, name):
+    edit(book, (name, "decision", "保留"), (name, "scope", "同类全部"), (ids(build)["erratum"], "decision", "剔除"))
     take(build, book)
     rows = count_by_reason(read_table(build.build / SETTLED))
     counts = {row["reason"]: (row["settled"], row["kept"], row["rejected"]) for row in rows}
@@ -388,19 +371,19 @@ def test_a_reason_that_was_nearly_always_wrong_is_a_false_alarm(kept, dropped, a
     assert (row["settled"], row["false_alarm"]) == (kept + dropped, alarm)
 
 
-def test_a_question_that_people_settled_is_not_offered_again(build, monkeypatch, others):
-    settled = ids(build)["low_confidence"]
-    monkeypatch.setattr(waiting, "settled_questions", lambda read: {settled})
+def test_a_question_that_people_settled_is_not_offered_again(build, monkeypatch, others, name):
+    monkeypatch.setattr(waiting, "settled_questions", lambda read: {name})
     content, questions, _ = workbook(build)
     sheet = openpyxl.load_workbook(io.BytesIO(content))[waiting.SHEET]
-    assert settled not in [row[COLUMNS.index("id")] for row in sheet.iter_rows(values_only=True)]
+    assert name not in [row[COLUMNS.index("id")] for row in sheet.iter_rows(values_only=True)]
     assert questions == others
 
 
-def test_what_was_decided_waits_no_more_and_counts_as_kept(build, book, others):
+def test_a_missing_key_is_written_and_its_question_waits_no_more_and_counts_as_kept(build, book, others):
     question_id = ids(build)["no_answer"]
     edit(book, (question_id, "decision", "保留"), (question_id, "key", "B"))
-    take(build, book)
+    assert dict(take(build, book).decided) == {"correct": 1, "open": others}, "keep with a change is a correction"
+    assert said(build) == {(question_id, "verdict"): "keep", (question_id, "answer"): "B"}
     settings = {"dataset.build": str(build.build), "clean.max_wrong": 0.0}
     before = sum(loss.waiting for loss in source_losses(partial(find_table, build.build)))
     Runner(load(ROOT / "dataset.toml", settings)).run(["clean"])
@@ -415,17 +398,12 @@ def test_a_row_is_as_tall_as_its_explanation(build, tmp_path):
     assert waiting._height(waiting._edited(long)) > waiting._height(waiting._edited(short))
 
 
-def test_characters_that_may_be_misread_are_marked_in_the_text_and_named_in_the_reason(build, tmp_path):
-    path = build.build / "clean" / "review.parquet"
-    items = list(ReviewItem.from_frame(read_table(path)))
-    at = next(at for at, item in enumerate(items) if item.reason == "low_confidence")
-    question = Question.model_validate_json(items[at].item)
-    before, char, after = question.stem[:2], question.stem[2], question.stem[3:6]
+def test_characters_that_may_be_misread_are_marked_in_the_text_and_named_in_the_reason(build, tmp_path, own):
+    stem = own.question.stem
+    before, char, after = stem[:2], stem[2], stem[3:6]
     unsure = UnsureCharacter(before=before, text=char, after=after, other="痹", sure=0.5, page=1)
-    question = question.model_copy(update={"unsure": [unsure]})
-    detail = low_confidence(question, CleanParams(max_wrong=0.0))
-    items[at] = items[at].model_copy(update={"item": question.model_dump_json(), "detail": detail})
-    ReviewItem.to_frame(items).write_parquet(path)
+    detail = low_confidence(own.question.model_copy(update={"unsure": [unsure]}), CleanParams(max_wrong=0.0))
+    question = rewrite(build, own, detail, unsure=[unsure])
     book = tmp_path / "waiting.xlsx"
     book.write_bytes(workbook(build)[0])
     rows = openpyxl.load_workbook(book, rich_text=True)[waiting.SHEET].iter_rows(min_row=2, values_only=True)
@@ -436,29 +414,16 @@ def test_characters_that_may_be_misread_are_marked_in_the_text_and_named_in_the_
     assert f"Unsure characters: {char} (or 痹) in the stem" in row[COLUMNS.index("why")]
 
 
-def test_a_corrected_key_may_name_a_corrected_option(build, book, others):
-    question_id = ids(build)["low_confidence"]
-    [own] = [each for each in waiting_rows(build.build)[0] if each.question.question_id == question_id]
+def test_a_corrected_key_may_name_a_corrected_option(build, book, others, own, name):
     letter = chr(ord("A") + len(own.question.options))
     text = f"{own.base.text}\n{letter}. 另一项"
-    edit(book, (question_id, "decision", "改正"), (question_id, "text", text), (question_id, "key", letter))
+    edit(book, (name, "decision", "改正"), (name, "text", text), (name, "key", letter))
     assert dict(take(build, book).decided) == {"correct": 1, "open": others}
-    assert said(build)[question_id, "answer"] == letter
+    assert said(build)[name, "answer"] == letter
 
 
-def test_a_key_that_names_no_option_is_told_and_nothing_of_the_row_is_applied(build, book, others):
-    question_id = ids(build)["low_confidence"]
-    [own] = [each for each in waiting_rows(build.build)[0] if each.question.question_id == question_id]
-    changed = own.base.text.replace("\nA. ", "\nA. 改")
-    edit(book, (question_id, "decision", "改正"), (question_id, "text", changed), (question_id, "key", "K"))
-    outcome = take(build, book)
-    assert "names an option that is not there" in outcome.notes[0]
-    assert (dict(outcome.decided), said(build)) == ({"open": others}, {})
-
-
-def test_a_kept_question_that_cleaning_takes_out_all_the_same_is_told_by_row(build, book, others):
-    question_id = ids(build)["low_confidence"]
-    edit(book, (question_id, "decision", "保留"))
+def test_a_kept_question_that_cleaning_takes_out_all_the_same_is_told_by_row(build, book, others, name):
+    edit(book, (name, "decision", "保留"))
     outcome = import_decisions([book], BY, ReviewParams(), build, CleanParams(min_options=9))
     assert dict(outcome.decided) == {"keep": 1, "open": others}
     (told,) = outcome.notes
@@ -466,7 +431,7 @@ def test_a_kept_question_that_cleaning_takes_out_all_the_same_is_told_by_row(bui
     assert "too_few_options" in told
 
 
-def test_a_run_never_writes_over_decisions_that_were_not_imported(build, tmp_path):
+def test_a_run_never_writes_over_decisions_that_were_not_imported(build, name):
     settings = {"dataset.build": str(build.build), "clean.max_wrong": 0.0}
     runner, reports = Runner(load(ROOT / "dataset.toml", settings)), []
     page = build.build / "report" / waiting.FILE
@@ -476,8 +441,7 @@ def test_a_run_never_writes_over_decisions_that_were_not_imported(build, tmp_pat
         return sorted(page.parent.glob("waiting-*"))
 
     assert kept() == [], "nobody edited it"
-    question_id = ids(build)["low_confidence"]
-    edit(page, (question_id, "decision", "保留"))
+    edit(page, (name, "decision", "保留"))
     edited = page.read_bytes()
     [saved] = kept()
     assert saved.read_bytes() == edited
@@ -488,7 +452,7 @@ def test_a_run_never_writes_over_decisions_that_were_not_imported(build, tmp_pat
     choose(None)
     again = saved.with_name("waiting-李.xlsx")  # a file of one's own
     shutil.copyfile(saved, again)
-    edit(again, (question_id, "decision", "maybe"))
+    edit(again, (name, "decision", "maybe"))
     assert kept() == [saved, again]
     assert take(build, saved).notes == []
     assert kept() == [again], "what was imported need not be kept"

@@ -36,9 +36,9 @@ def names(dataset):
     return raw_files(dataset)["document"].to_list()
 
 
-def test_papers_in_folders_are_found_and_notes_and_hidden_files_are_not(dataset):
+def test_papers_in_folders_are_found_and_notes_settings_and_hidden_files_are_not(dataset):
     (dataset.raw / "b [2024]").mkdir()
-    for name in ("b [2024]/c.pdf", ".DS_Store", "~$open.docx", "README.md"):
+    for name in ("b [2024]/c.pdf", ".DS_Store", "~$open.docx", "README.md", "dataset.toml", "labels.toml"):
         (dataset.raw / name).write_bytes(b"x")
     assert names(dataset) == ["a.pdf", "b [2024]/c.pdf"]
 
@@ -48,10 +48,11 @@ def test_a_link_that_leads_back_is_not_followed(dataset):
     assert names(dataset) == ["a.pdf"]
 
 
-def test_a_build_folder_among_the_papers_is_passed_over(dataset):
-    inside = dataset.model_copy(update={"build": dataset.raw / "build"})
-    (inside.build / "export").mkdir(parents=True)
-    (inside.build / "export" / "train.parquet").write_bytes(b"x")
+@pytest.mark.parametrize("own", ["build", "releases"])
+def test_a_folder_of_ours_among_the_papers_is_passed_over(dataset, own):
+    inside = dataset.model_copy(update={own: dataset.raw / "out"})
+    (dataset.raw / "out" / "export").mkdir(parents=True)
+    (dataset.raw / "out" / "export" / "train.parquet").write_bytes(b"x")
     assert names(inside) == ["a.pdf"]
 
 
@@ -83,12 +84,6 @@ def test_a_locale_without_such_names_is_told_as_what_it_is(dataset, monkeypatch)
     monkeypatch.setattr("build_dataset.pipeline.runtime.sources.file_sha256", lambda path: "0")
     with pytest.raises(UserError, match=r"内科\.pdf: this locale reads no such names: run with PYTHONUTF8=1"):
         raw_files(dataset)
-
-
-def test_settings_beside_the_papers_are_none(dataset):
-    for name in ("dataset.toml", "labels.toml"):
-        (dataset.raw / name).write_text("")
-    assert names(dataset) == ["a.pdf"]
 
 
 def test_a_file_is_told_with_its_hash_and_its_size(dataset):
@@ -125,13 +120,6 @@ def test_an_archive_is_named_by_its_members_and_itself_where_some_were_refused(d
 
     monkeypatch.setattr(module, "unpack", refusing)
     assert sorted(papers(dataset)) == named
-
-
-def test_a_folder_of_releases_among_the_papers_is_passed_over(dataset):
-    inside = dataset.model_copy(update={"releases": dataset.raw / "out"})
-    inside.releases.mkdir()
-    (inside.releases / "x.pdf").touch()
-    assert names(inside) == ["a.pdf"]
 
 
 def test_a_folder_that_two_links_name_is_read_by_both_names(dataset):

@@ -86,6 +86,29 @@ def test_single_questions_make_up_for_what_a_pot_lacks() -> None:
     assert balanced("2100000000", "2211" + "0" * 16) == "2100000000" + "2211" + "0" * 16
 
 
+SIZES = [3, 3, 3, 5, 4, 4, 4, 4, 4, 3, 3, 5, 5]
+"""Of groups of which the first two are alone in test and validation, though the quotas want five of each."""
+
+
+@pytest.mark.parametrize("fixed", [0, len(SIZES)])
+def test_groups_that_fit_what_is_left_are_moved_and_what_was_released_stays(fixed: int) -> None:
+    splits = "21" + "0" * 11
+    state = of_one([40, 5, 5], *SIZES, splits=splits, fixed=fixed)
+    assert state.need[0] == [-4, 2, 2]
+    state.repair()
+    assert (told(state)[0] == splits) is bool(fixed)
+    assert max(map(abs, state.need[0])) <= (4 if fixed else 2)
+
+
+def test_no_split_is_emptied_and_strata_within_a_question_are_left_alone() -> None:
+    few = of_one([25, 2, 2], 2, 9, 9, 9, splits="2001")
+    few.repair()
+    assert {*told(few)[0]} == {*"012"}
+    whole = of_one([16, 2, 2], *[1] * 20, splits="2211" + "0" * 16)
+    whole.repair()
+    assert told(whole)[0] == "2211" + "0" * 16
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_each_step_brings_strata_nearer_to_their_quotas_and_moves_nothing_that_was_given(seed: int) -> None:
     state = collection(seed, units=20, most=8, fixed=2)
