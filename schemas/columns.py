@@ -12,7 +12,9 @@ _BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")  # 题干
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _MARKS = re.compile(r"[\W_]+")  # correct_answer, 选项-A
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
-_LANGUAGE = re.compile(r"(.{2,})[ _-]((?i:ar|cn|de|en|es|fr|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh))")  # question_de
+_LANGUAGE = re.compile(  # question_de, questionEn
+    r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|cn|de|en|es|fr|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh))"
+)
 _CHINESE = "一二三四五六七八九十"  # numbers of options
 
 

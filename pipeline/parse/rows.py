@@ -19,7 +19,7 @@ from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announceme
 from build_dataset.pipeline.parse.labels import cut_stem, run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.pipeline.stage import Each, Failure, here
-from build_dataset.schemas.columns import roles_of, vocabulary
+from build_dataset.schemas.columns import option_of, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, SourceRow
 from build_dataset.schemas.grouping import group_values
@@ -28,6 +28,8 @@ from build_dataset.schemas.questions import Question, QuestionType
 from build_dataset.schemas.wording import counted
 
 _TYPES = frozenset(QuestionType)
+_BESIDE = {"explanation", "comment", "shared", "year", "chapter", "exam_subject", "points", "link"}
+"""Roles of parts that a row may keep within an object: {"meta": {"year": 2010, "solution": …}}."""
 _ON_A_CASE = 8  # questions below a case that is written at its first question alone, at most
 _BLOCK = 1000  # rows that a process reads at a time: it takes a fifth of a second
 
@@ -235,6 +237,11 @@ def _loaded(row: SourceRow) -> Fields | RowError:
         if isinstance(value, Mapping) and "stem" in roles_of(name):
             del fields[name]
             fields |= {str(key).strip(): part for key, part in value.items()}
+        elif isinstance(value, Mapping) and not roles_of(name) and not option_of(name):
+            # {"other": {"solution": …}}: a part that is known by its own name
+            known = {str(key).strip(): part for key, part in value.items() if _BESIDE & {*roles_of(str(key))}}
+            rest = {key: part for key, part in value.items() if str(key).strip() not in known}
+            fields = {**known, **fields, name: rest} if known else fields
     return fields
 
 

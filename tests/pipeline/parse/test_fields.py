@@ -104,6 +104,8 @@ def test_an_item_is_split_at_its_marks_in_any_order(text, expected):
         ("A B", ("AB", ""), (["AB"], "")),
         ("A B D", ("ABD", ""), (["ABD"], "")),
         ("A D B", ("A", "D B"), (["A"], "D B")),
+        ("A. B", ("A", "B"), (["A"], "B")),
+        ("A.B超检查", ("A", "B超检查"), (["A"], "B超检查")),
         ("C、A", ("C", "A"), (["C"], "A")),
         ("C B", ("C", "B"), (["C"], "B")),
         ("D, 因为", ("D", "因为"), (["D"], "因为")),

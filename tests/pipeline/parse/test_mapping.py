@@ -955,20 +955,41 @@ TWO = [(f"关于第{at}个问题的说法哪一项是正确的", [f"说法{at}{o
 
 
 @pytest.mark.parametrize("first", ["de", "zh"])
-@pytest.mark.parametrize("options", ["options", "answers"])
-def test_of_questions_in_two_languages_the_first_is_read(first, options):
+@pytest.mark.parametrize(
+    ("stems", "options"), [("question_", "options_"), ("question_", "answers_"), ("question", "options")]
+)
+def test_of_questions_in_two_languages_the_first_is_read(first, stems, options):
+    def named(word, language):  # question_de, questionDe
+        return word + (language if word.endswith("_") else language.capitalize())
+
     def told(language, stem, texts):
         texts = texts if language == "zh" else [f"{text} auf Deutsch" for text in texts]
-        return {f"question_{language}": f"{stem} {language}", f"{options}_{language}": texts}
+        return {named(stems, language): f"{stem} {language}", named(options, language): texts}
 
     other = {"de": "zh", "zh": "de"}[first]
     rows = [
         told(first, stem, texts) | told(other, stem, texts) | {"correct_index": right} for stem, texts, right in TWO
     ]
     bank = [
-        (row[f"question_{first}"], row[f"{options}_{first}"], right) for row, (*_, right) in zip(rows, TWO, strict=True)
+        (row[named(stems, first)], row[named(options, first)], right)
+        for row, (*_, right) in zip(rows, TWO, strict=True)
     ]
     assert check(parse(rows), bank)
+
+
+def test_what_an_object_beside_the_question_says_is_read_by_its_own_name():
+    rows = [
+        {
+            "question": stem,
+            "options": texts,
+            "label": "ABCD"[right],
+            "other": {"solution": f"第{at}题的教材说得很清楚，逐项读一遍便知道。"},
+        }
+        for at, (stem, texts, right) in enumerate(TWO)
+    ]
+    source = parse(rows)
+    assert check(source, TWO)
+    assert [found[0].explanation for _, found in source.rows] == [row["other"]["solution"] for row in rows]
 
 
 def test_chinese_headers_are_known_by_their_last_word():
