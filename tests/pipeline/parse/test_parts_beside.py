@@ -47,6 +47,15 @@ def rows(**more):
     return made
 
 
+@pytest.mark.parametrize("name", ["solution", "analysis", "解析"])
+@pytest.mark.parametrize("outer", ["other", "meta", "extra"])
+def test_a_solution_within_an_object_explains_and_never_joins_the_stem(outer, name):
+    said = "#首段提到它，第二段再次说明，所以这一项与原文一致，其余各项均与原文不符，可以排除，选此项。"
+    _, questions = read(rows(passage=LONG, **{outer: {name: said, "source": "2021"}}))
+    assert all(one.explanation == said.replace("#", organ) for one, organ in zip(questions, ORGANS, strict=True))
+    assert all("首段" not in one.shared_stem for one in questions)
+
+
 def test_a_second_long_text_does_not_join_questions_that_have_their_passage():
     told = "编者按第{at}题讨论{organ}，读者可以比较各家注本，并参看书后索引，体会行文的层次与用意之所在。"
     given = rows(passage=LONG)
