@@ -37,7 +37,7 @@ PLAIN = re.compile(r"(\d+) 第\1项对的是 ABCD=(\w*) dot\(\1\.\)@(\d+)-\3( \S
 
 
 def briefly(text):
-    """What is told, a line each, doubts behind their item; ``2B@5-9`` is a plain question by its lines."""
+    """Return what is told, a line each, doubts behind their item; ``2B@5-9`` is a plain question by its lines."""
     return [
         line
         for head, steps, doubts in told(text)
