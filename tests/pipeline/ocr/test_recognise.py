@@ -161,10 +161,11 @@ def test_when_a_page_is_tried_another_way_up(flips):
 def test_a_few_sure_words_do_not_outweigh_a_page(flips):
     first = [word("题" * 9, 0, 0, 80, 10, sure=0.5)] * 3
 
-    def turned(length: int) -> int:
-        return read_upright(Scripted(first, [word("题" * length, 0, 0, 80, 10, sure=1.0)]), BLACK)[0]
+    def turned(length: int, sure: float) -> int:
+        return read_upright(Scripted(first, [word("题" * length, 0, 0, 80, 10, sure=sure)]), BLACK)[0]
 
-    assert flips(turned, range(1, 30)) == [11], "of 20 characters on, confidence counts in full"
+    found = [flips(lambda length, sure=sure: turned(length, sure), range(1, 30)) for sure in (1.0, 0.8)]
+    assert found == [[11], [13]], "of 20 characters on, confidence counts in full"
     assert mean_confidence([]) == 0.0
     words = [word("题", 0, 0, 9, 9, sure=0.5), word("题题题", 0, 0, 9, 9, sure=0.9)]
     assert mean_confidence(words) == pytest.approx(0.8)
@@ -272,7 +273,7 @@ def scanned_sample():
 
 def test_the_better_of_both_ways_up_is_taken():
     def turned(first: float, second: float, length: int = 30) -> int:
-        one, other = ([word("题" * length, 0, 0, 80, 10, sure=sure)] * 3 for sure in (first, second))
+        one, other = ([word("题" * length, 0, 100, 80, 10, sure=sure)] * 3 for sure in (first, second))
         return read_upright(Scripted(one, other), BLACK)[0]
 
     assert [turned(0.5, sure) for sure in (0.4, 0.5, 0.6)] == [0, 0, 180]
