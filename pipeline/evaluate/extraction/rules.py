@@ -45,6 +45,14 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     return FoundAnswer(labels, task.output.words[0][1], mention.end)
 
 
+def _lists_options(task: ReadingTask) -> bool:
+    """Return whether a text names each option once, in order, or breaks off behind the second: A: …⏎B: …."""
+    every = [(label,) for label in task.output.options]
+    named = [mention.labels for mention in task.output.mentions if not mention.text]
+    breaks = named == every[:2] and not task.output.claims and not _P.ended.search(task.output.text)
+    return breaks or (named == every and len(every) > 2 and not task.multiple)
+
+
 def breaks_off(text: str) -> re.Match[str] | None:
     """Match the last sentence of a text that has no end, or says that there is no telling."""
     return _P.unfinished.search(text, max(0, len(text) - 500))
@@ -60,7 +68,7 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     if task.answer_first is False or _P.taken_back.search(task.output.text):  # "B。不对，应为C"
         return None
     answer = opens_with(task)
-    if answer is None or _P.final.search(task.output.text, answer.end):  # "B … 最终答案：C"
+    if answer is None or (not task.answer_first and _lists_options(task)) or _P.final.search(task.output.text, answer.end):  # "B … 最终答案：C"
         return None
     if task.answer_first:
         return answer
@@ -82,11 +90,23 @@ def stated(task: ReadingTask) -> FoundAnswer | None:
         if len(labels) > 1:
             return FoundAnswer(tuple(labels), called[0].start, called[-1].end)
     last = _last(claims)
+    if last is not None and len(below := _below(task, claims[-1])) > 1:
+        return FoundAnswer(tuple(below), last.start, last.end)
     if last is None or not task.multiple or len(last.labels) > 1:
         return last
     # 选A、选B、选D where several are asked for
     row = [claim for claim in claims if not re.search(r"[。.;\n]", task.output.text[claim.end : last.start])]
     return FoundAnswer(tuple(label for claim in row for label in claim.labels), row[0].start, last.end)
+
+
+def _below(task: ReadingTask, claim: Claim) -> list[str]:
+    """Return the options in the lines, one after the other, below what states them: 正确答案是：⏎A. …⏎C. …."""
+    words = task.output.words
+    at = next(at for at, word in enumerate(words) if word[3] is claim.mention)
+    lines = _P.list_below.match(task.output.codes, at)
+    heads = [words[head][3] for head in task.output.heads if lines and at <= head < lines.end()]
+    labels = [mention.labels[0] for mention in heads if mention is not None]
+    return labels if labels == sorted({*labels}) else []
 
 
 def is_own(task: ReadingTask, claim: Claim) -> bool:
@@ -114,17 +134,14 @@ def last_line(task: ReadingTask) -> FoundAnswer | None:
     mention = task.output.mention_at(match) if match else None
     if match is None or mention is None or (mention.full and (len(task.output.items) > 1 or match.start() == 0)):
         return None
-    # "… we can look at the choices: (A": broken off
-    text = task.output.text
-    broken = text[mention.start - 1 : mention.start] == "(" and ")" not in text[mention.letters :]
-    return None if broken else FoundAnswer(mention.labels, mention.start, mention.end)
+    return FoundAnswer(mention.labels, mention.start, mention.end)
 
 
 def head(task: ReadingTask) -> FoundAnswer | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
     match = _P.opens.match(task.output.codes)
     mention = task.output.mention_at(match) if match else None
-    if match is None or mention is None or mention.text:
+    if match is None or mention is None or mention.text or _lists_options(task):
         return None
     if _P.was.match(task.output.text, mention.end):
         return None
@@ -139,8 +156,6 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     if goes_on or (not mention.full and judged.match(task.output.codes, match.end())):
         return None
     if not mention.full and not _P.clause_ends.match(task.output.text, mention.letters):
-        return None
-    if task.output.wrong and task.output.calls_right(0, mention):
         return None
     return FoundAnswer(mention.labels, mention.start, mention.end)
 
@@ -363,8 +378,6 @@ def only_named(task: ReadingTask) -> FoundAnswer | None:
         return None
     if task.multiple is False and len(named[0].labels) > 1:
         return None
-    if letters and _P.named_thing.search(text, max(0, letters[0].start - 20), letters[0].end + 3):
-        return None
     # of texts alone, one in the last sentence, and not 补液和胰岛素
     beside = (text[max(0, place.start - 2) : place.start] + "_" + text[place.end : place.end + 2] for place in named)
     loose = task.multiple or task.output.wrong or _P.unsure.search(text) or any(map(_P.beside.search, beside))
@@ -378,10 +391,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
     claims = task.claims("suggested")
     if len({claim.labels for claim in claims}) != 1 or len(claims[0].labels) > 1:
         return None
-    others = (claim for claim in task.output.claims if claim.stance is not Stance.ASSERTED)
-    doubted = {label for claim in others for label in claim.labels}  # A is classic for …, but A is unlikely
-    unsure = _P.unsure.search(task.output.text) or set(claims[0].labels) & doubted
-    return None if task.multiple or unsure else _last(claims)
+    return None if task.multiple or _P.unsure.search(task.output.text) else _last(claims)
 
 
 _IN_ORDER = (
