@@ -8,7 +8,6 @@ from itertools import pairwise
 from build_dataset.pipeline.claims import Claim, Stance
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.lexicon import NAMES, Token
-from build_dataset.pipeline.evaluate.extraction.listed import first_listed
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule, in_words, stems
 from build_dataset.pipeline.patterns import Patterns
 
@@ -46,11 +45,15 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
 
 
 def _lists_options(task: ReadingTask) -> bool:
-    """Return whether a text names each option once, in order, or breaks off behind the second: A: …⏎B: …."""
+    """Return whether a text opens with a list and so with no answer to a question that has one.
+
+    It names each option once, in order, or breaks off behind the second (A: …⏎B: …), or opens 正确答案是：⏎A. …⏎C. ….
+    """
     every = [(label,) for label in task.output.options]
     named = [mention.labels for mention in task.output.mentions if not mention.text]
     breaks = named == every[:2] and not task.output.claims and not _P.ended.search(task.output.text)
-    return breaks or (named == every and len(every) > 2 and not task.multiple)
+    listed = _P.opens_list.match(task.output.codes) is not None
+    return breaks or listed or (named == every and len(every) > 2 and not task.multiple)
 
 
 def breaks_off(text: str) -> re.Match[str] | None:
@@ -68,7 +71,7 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     if task.answer_first is False or _P.taken_back.search(task.output.text):  # "B。不对，应为C"
         return None
     answer = opens_with(task)
-    if answer is None or (not task.answer_first and _lists_options(task)) or _P.final.search(task.output.text, answer.end):  # "B … 最终答案：C"
+    if answer is None or _P.final.search(task.output.text, answer.end):  # "B … 最终答案：C"
         return None
     if task.answer_first:
         return answer
@@ -78,7 +81,8 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     best = _P.called_best.match(task.output.codes)  # "B是最佳选择"
     later = [claim for claim in task.claims("stated", "called") if claim.start >= answer.end]
     alone = _P.alone_first.match(task.output.text, answer.end) and not later
-    return answer if best or (closed and (alone or len(task.output.items) <= 2)) else None
+    few = len(task.output.items) <= 2 and not _lists_options(task)
+    return answer if best or (closed and (alone or few)) else None
 
 
 def stated(task: ReadingTask) -> FoundAnswer | None:
@@ -91,7 +95,7 @@ def stated(task: ReadingTask) -> FoundAnswer | None:
             return FoundAnswer(tuple(labels), called[0].start, called[-1].end)
     last = _last(claims)
     if last is not None and len(below := _below(task, claims[-1])) > 1:
-        return FoundAnswer(tuple(below), last.start, last.end)
+        return last._replace(labels=below)
     if last is None or not task.multiple or len(last.labels) > 1:
         return last
     # 选A、选B、选D where several are asked for
@@ -99,14 +103,13 @@ def stated(task: ReadingTask) -> FoundAnswer | None:
     return FoundAnswer(tuple(label for claim in row for label in claim.labels), row[0].start, last.end)
 
 
-def _below(task: ReadingTask, claim: Claim) -> list[str]:
+def _below(task: ReadingTask, claim: Claim) -> tuple[str, ...]:
     """Return the options in the lines, one after the other, below what states them: 正确答案是：⏎A. …⏎C. …."""
-    words = task.output.words
-    at = next(at for at, word in enumerate(words) if word[3] is claim.mention)
+    at = next(at for at, word in enumerate(task.output.words) if word[3] is claim.mention)
     lines = _P.list_below.match(task.output.codes, at)
-    heads = [words[head][3] for head in task.output.heads if lines and at <= head < lines.end()]
-    labels = [mention.labels[0] for mention in heads if mention is not None]
-    return labels if labels == sorted({*labels}) else []
+    heads = [task.output.words[head][3] for head in task.output.heads if lines and at <= head < lines.end()]
+    labels = tuple(mention.labels[0] for mention in heads if mention is not None)
+    return labels if [*labels] == sorted({*labels}) else ()
 
 
 def is_own(task: ReadingTask, claim: Claim) -> bool:
@@ -156,6 +159,8 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     if goes_on or (not mention.full and judged.match(task.output.codes, match.end())):
         return None
     if not mention.full and not _P.clause_ends.match(task.output.text, mention.letters):
+        return None
+    if task.output.wrong and task.output.calls_right(0, mention):
         return None
     return FoundAnswer(mention.labels, mention.start, mention.end)
 
@@ -378,6 +383,8 @@ def only_named(task: ReadingTask) -> FoundAnswer | None:
         return None
     if task.multiple is False and len(named[0].labels) > 1:
         return None
+    if letters and _P.named_thing.search(text, max(0, letters[0].start - 20), letters[0].end + 3):
+        return None
     # of texts alone, one in the last sentence, and not 补液和胰岛素
     beside = (text[max(0, place.start - 2) : place.start] + "_" + text[place.end : place.end + 2] for place in named)
     loose = task.multiple or task.output.wrong or _P.unsure.search(text) or any(map(_P.beside.search, beside))
@@ -396,7 +403,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
 
 _IN_ORDER = (
     *(opening, stated, everything, last_line, ranked, concluded, head, quoted, verdicts, odd_one_out),
-    *(predicated, first_listed, worded, suggested, only_named),
+    *(predicated, worded, suggested, only_named),
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}
 """Rules by name, in the order in which they are tried."""
