@@ -8,7 +8,6 @@ from itertools import pairwise
 from build_dataset.pipeline.claims import Claim, Stance
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.lexicon import NAMES, Token
-from build_dataset.pipeline.evaluate.extraction.listed import first_listed
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule, in_words, stems
 from build_dataset.pipeline.patterns import Patterns
 
@@ -45,6 +44,18 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     return FoundAnswer(labels, task.output.words[0][1], mention.end)
 
 
+def _lists_options(task: ReadingTask) -> bool:
+    """Return whether a text opens with a list and so with no answer to a question that has one.
+
+    It names each option once, in order, or breaks off behind the second (A: …⏎B: …), or opens 正确答案是：⏎A. …⏎C. ….
+    """
+    every = [(label,) for label in task.output.options]
+    named = [mention.labels for mention in task.output.mentions if not mention.text]
+    breaks = named == every[:2] and not task.output.claims and not _P.ended.search(task.output.text)
+    listed = _P.opens_list.match(task.output.codes) is not None
+    return breaks or listed or (named == every and len(every) > 2 and not task.multiple)
+
+
 def breaks_off(text: str) -> re.Match[str] | None:
     """Match the last sentence of a text that has no end, or says that there is no telling."""
     return _P.unfinished.search(text, max(0, len(text) - 500))
@@ -70,7 +81,8 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     best = _P.called_best.match(task.output.codes)  # "B是最佳选择"
     later = [claim for claim in task.claims("stated", "called") if claim.start >= answer.end]
     alone = _P.alone_first.match(task.output.text, answer.end) and not later
-    return answer if best or (closed and (alone or len(task.output.items) <= 2)) else None
+    few = len(task.output.items) <= 2 and not _lists_options(task)
+    return answer if best or (closed and (alone or few)) else None
 
 
 def stated(task: ReadingTask) -> FoundAnswer | None:
@@ -82,11 +94,22 @@ def stated(task: ReadingTask) -> FoundAnswer | None:
         if len(labels) > 1:
             return FoundAnswer(tuple(labels), called[0].start, called[-1].end)
     last = _last(claims)
+    if last is not None and len(below := _below(task, claims[-1])) > 1:
+        return last._replace(labels=below)
     if last is None or not task.multiple or len(last.labels) > 1:
         return last
     # 选A、选B、选D where several are asked for
     row = [claim for claim in claims if not re.search(r"[。.;\n]", task.output.text[claim.end : last.start])]
     return FoundAnswer(tuple(label for claim in row for label in claim.labels), row[0].start, last.end)
+
+
+def _below(task: ReadingTask, claim: Claim) -> tuple[str, ...]:
+    """Return the options in the lines, one after the other, below what states them: 正确答案是：⏎A. …⏎C. …."""
+    at = next(at for at, word in enumerate(task.output.words) if word[3] is claim.mention)
+    lines = _P.list_below.match(task.output.codes, at)
+    heads = [task.output.words[head][3] for head in task.output.heads if lines and at <= head < lines.end()]
+    labels = tuple(mention.labels[0] for mention in heads if mention is not None)
+    return labels if [*labels] == sorted({*labels}) else ()
 
 
 def is_own(task: ReadingTask, claim: Claim) -> bool:
@@ -114,17 +137,14 @@ def last_line(task: ReadingTask) -> FoundAnswer | None:
     mention = task.output.mention_at(match) if match else None
     if match is None or mention is None or (mention.full and (len(task.output.items) > 1 or match.start() == 0)):
         return None
-    # "… we can look at the choices: (A": broken off
-    text = task.output.text
-    broken = text[mention.start - 1 : mention.start] == "(" and ")" not in text[mention.letters :]
-    return None if broken else FoundAnswer(mention.labels, mention.start, mention.end)
+    return FoundAnswer(mention.labels, mention.start, mention.end)
 
 
 def head(task: ReadingTask) -> FoundAnswer | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
     match = _P.opens.match(task.output.codes)
     mention = task.output.mention_at(match) if match else None
-    if match is None or mention is None or mention.text:
+    if match is None or mention is None or mention.text or _lists_options(task):
         return None
     if _P.was.match(task.output.text, mention.end):
         return None
@@ -378,15 +398,12 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
     claims = task.claims("suggested")
     if len({claim.labels for claim in claims}) != 1 or len(claims[0].labels) > 1:
         return None
-    others = (claim for claim in task.output.claims if claim.stance is not Stance.ASSERTED)
-    doubted = {label for claim in others for label in claim.labels}  # A is classic for …, but A is unlikely
-    unsure = _P.unsure.search(task.output.text) or set(claims[0].labels) & doubted
-    return None if task.multiple or unsure else _last(claims)
+    return None if task.multiple or _P.unsure.search(task.output.text) else _last(claims)
 
 
 _IN_ORDER = (
     *(opening, stated, everything, last_line, ranked, concluded, head, quoted, verdicts, odd_one_out),
-    *(predicated, first_listed, worded, suggested, only_named),
+    *(predicated, worded, suggested, only_named),
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}
 """Rules by name, in the order in which they are tried."""
