@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.parse.folding import READ, join_lines, unpunctuated
 from build_dataset.pipeline.parse.labels import LABEL, are_labels, ascend, labels_in
+from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -95,6 +96,7 @@ def split_fields(text: str) -> Fields:
             letters, rest = stated_answers(segment)
             if letters:
                 answers.extend(letters)
+                head, rest = _options_back(head, rest)
             else:
                 verdict = verdict or _P.verdict.match(segment) is not None
             explanations.append(rest)
@@ -120,6 +122,14 @@ def _kind(mark: re.Match[str]) -> FieldMarker:
 
 def _answers(mark: re.Match[str]) -> bool:
     return _kind(mark) in (FieldMarker.ANSWER, FieldMarker.CONCLUSION)
+
+
+def _options_back(head: str, rest: str) -> tuple[str, str]:
+    """A head whose options stand after its answer, with them; and what is left after the answer."""
+    run = None if find_run(head) else find_run(rest)
+    if run is None or len(run.options) < 3 or run.start > 0:  # 答案：B / A. 甲 …, not a list in it
+        return head, rest
+    return f"{head.rstrip()}\n{rest}", ""
 
 
 def _letters_first(mark: re.Match[str], segment: str) -> tuple[list[str], str]:
