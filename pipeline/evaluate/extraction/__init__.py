@@ -22,9 +22,9 @@ from build_dataset.schemas.evaluation import Sureness
 _P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
 
-_STILL = ("head", "concluded", "verdicts", "odd_one_out")
-"""Rules that may find a single answer in a text that names several; the first even in one that states several."""
-_WEAK = ("head", "quoted", "worded", "suggested", "only_named")
+_STILL = ("head", "first_listed", "concluded", "verdicts", "odd_one_out")
+"""Rules that may find a single answer in a text that names several; the first two even in one that states several."""
+_WEAK = ("head", "quoted", "worded", "suggested", "only_named", "first_listed")
 """Rules whose finding the text's own verdict on the option outweighs, where it is known what is asked for."""
 _BEGINNING, _ENDING = 16_000, 48_000
 """Characters that are read of a longer text, thinking left out: nobody answers in the middle of a megabyte."""
@@ -33,7 +33,7 @@ _SURENESS = {
     Sureness.EXPLICIT: "opening stated everything last_line",
     Sureness.CONCLUDED: "head concluded ranked",
     Sureness.INFERRED: "quoted verdicts odd_one_out",
-    Sureness.WEAK: "predicated worded suggested only_named",
+    Sureness.WEAK: "predicated worded suggested only_named first_listed",
 }
 SURENESS = {rule: sure for sure, rules in _SURENESS.items() for rule in rules.split()}
 
@@ -95,7 +95,7 @@ def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Ext
     several = None
     for name, rule in RULES.items():
         stated = several and several.sureness is Sureness.EXPLICIT
-        answer = rule(task) if several is None or name in (_STILL[:1] if stated else _STILL) else None
+        answer = rule(task) if several is None or name in (_STILL[:2] if stated else _STILL) else None
         if (
             answer is None
             or not answer.labels

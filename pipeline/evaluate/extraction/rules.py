@@ -8,6 +8,7 @@ from itertools import pairwise
 from build_dataset.pipeline.claims import Claim, Stance
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.lexicon import NAMES, Token
+from build_dataset.pipeline.evaluate.extraction.listed import first_listed
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule, in_words, stems
 from build_dataset.pipeline.patterns import Patterns
 
@@ -403,7 +404,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
 
 _IN_ORDER = (
     *(opening, stated, everything, last_line, ranked, concluded, head, quoted, verdicts, odd_one_out),
-    *(predicated, worded, suggested, only_named),
+    *(predicated, first_listed, worded, suggested, only_named),
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}
 """Rules by name, in the order in which they are tried."""
