@@ -1,4 +1,4 @@
-"""The rule for texts that go through options and never conclude."""
+"""Texts that list options: the rule for those that never conclude, and those that open with a list and no answer."""
 
 from importlib.resources import files
 
@@ -27,3 +27,15 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     if not bare or verdict or judged.match(task.output.codes, first.first + 1):
         return None
     return FoundAnswer((first.label,), first.start, first.end)
+
+
+def lists_options(task: ReadingTask) -> bool:
+    """Return whether a text opens with a list and so with no answer to a question that has one.
+
+    It names each option once, in order, or breaks off behind the second (A: …⏎B: …), or opens 正确答案是：⏎A. …⏎C. ….
+    """
+    every = [(label,) for label in task.output.options]
+    named = [mention.labels for mention in task.output.mentions if not mention.text]
+    breaks = named == every[:2] and not task.output.claims and not _P.ended.search(task.output.text)
+    listed = _P.opens_list.match(task.output.codes) is not None
+    return breaks or listed or (named == every and len(every) > 2 and not task.multiple)

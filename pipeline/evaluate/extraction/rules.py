@@ -8,7 +8,7 @@ from itertools import pairwise
 from build_dataset.pipeline.claims import Claim, Stance
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.lexicon import NAMES, Token
-from build_dataset.pipeline.evaluate.extraction.listed import first_listed
+from build_dataset.pipeline.evaluate.extraction.listed import first_listed, lists_options
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule, in_words, stems
 from build_dataset.pipeline.patterns import Patterns
 
@@ -45,18 +45,6 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     return FoundAnswer(labels, task.output.words[0][1], mention.end)
 
 
-def _lists_options(task: ReadingTask) -> bool:
-    """Return whether a text opens with a list and so with no answer to a question that has one.
-
-    It names each option once, in order, or breaks off behind the second (A: …⏎B: …), or opens 正确答案是：⏎A. …⏎C. ….
-    """
-    every = [(label,) for label in task.output.options]
-    named = [mention.labels for mention in task.output.mentions if not mention.text]
-    breaks = named == every[:2] and not task.output.claims and not _P.ended.search(task.output.text)
-    listed = _P.opens_list.match(task.output.codes) is not None
-    return breaks or listed or (named == every and len(every) > 2 and not task.multiple)
-
-
 def breaks_off(text: str) -> re.Match[str] | None:
     """Match the last sentence of a text that has no end, or says that there is no telling."""
     return _P.unfinished.search(text, max(0, len(text) - 500))
@@ -82,7 +70,7 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     best = _P.called_best.match(task.output.codes)  # "B是最佳选择"
     later = [claim for claim in task.claims("stated", "called") if claim.start >= answer.end]
     alone = _P.alone_first.match(task.output.text, answer.end) and not later
-    few = len(task.output.items) <= 2 and not _lists_options(task)
+    few = len(task.output.items) <= 2 and not lists_options(task)
     return answer if best or (closed and (alone or few)) else None
 
 
@@ -145,7 +133,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
     match = _P.opens.match(task.output.codes)
     mention = task.output.mention_at(match) if match else None
-    if match is None or mention is None or mention.text or _lists_options(task):
+    if match is None or mention is None or mention.text or lists_options(task):
         return None
     if _P.was.match(task.output.text, mention.end):
         return None
