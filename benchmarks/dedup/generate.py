@@ -264,7 +264,7 @@ class Words:
         """Count the pairs of characters."""
         texts = [text for base in bases for text in (base.stem, *(option.text for option in base.options))]
         chars = Counter(char for text in texts for char in text)
-        pairs = Counter(pair for text in texts for pair in set(pairwise(text)) if all(map(_IDEOGRAPH.match, pair)))
+        pairs = Counter(pair for text in texts for pair in dict.fromkeys(pairwise(text)) if all(map(_IDEOGRAPH.match, pair)))
         total = chars.total()
         self._others: dict[tuple[str, str], list[tuple[str, str]]] = {}
         beside: dict[tuple[int, str], list[tuple[str, str]]] = defaultdict(list)
