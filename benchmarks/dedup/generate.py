@@ -264,7 +264,8 @@ class Words:
         """Count the pairs of characters."""
         texts = [text for base in bases for text in (base.stem, *(option.text for option in base.options))]
         chars = Counter(char for text in texts for char in text)
-        pairs = Counter(pair for text in texts for pair in dict.fromkeys(pairwise(text)) if all(map(_IDEOGRAPH.match, pair)))
+        seen = (dict.fromkeys(pairwise(text)) for text in texts)  # in the order of the text, in every process
+        pairs = Counter(pair for known in seen for pair in known if all(map(_IDEOGRAPH.match, pair)))
         total = chars.total()
         self._others: dict[tuple[str, str], list[tuple[str, str]]] = {}
         beside: dict[tuple[int, str], list[tuple[str, str]]] = defaultdict(list)
