@@ -15,7 +15,7 @@ from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-LATIN = str.maketrans("АБВГДЕ", LABELS[:6], "И")
+LATIN = str.maketrans("АБВГДЕ", LABELS[:6], "И")  # without и (and): Ответ: А и В
 MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
 MIN_SHARE = 0.8  # share of questions that must have counted options
 MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
