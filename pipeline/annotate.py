@@ -46,7 +46,10 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     return Result(
         tables={"annotations": annotations, "requests": requests},
         counts=Counts(n_input=asked.height, kept=asked.height - len(waiting), waiting=len(waiting)),
-        review=[_review(outcome) for outcome in waiting],
+        review=[
+            ReviewItem(item_id=outcome.question_id, stage="annotate", reason=outcome.reason, detail=outcome.detail)
+            for outcome in waiting
+        ],
         facts={
             "annotator": by.name,
             "difficulty_from_human_accuracy": int((annotations["annotator"] == MEASURED).sum()),
@@ -85,12 +88,6 @@ def reviewed_questions(questions: Iterable[Question], tables: Tables, params: An
         return []
     reviewed = from_reviews(questions, ExpertReview.from_frame(trace(tables).pulled)) if "pulled" in tables else []
     return merge_reviewed(reviewed, read_labelled(params.reviewed) if params.reviewed else [])
-
-
-def _review(unlabelled: Unlabelled) -> ReviewItem:
-    return ReviewItem(
-        item_id=unlabelled.question_id, stage="annotate", reason=unlabelled.reason, detail=unlabelled.detail
-    )
 
 
 _WASTE = {

@@ -107,22 +107,16 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     sections["ocr"] = sections["ocr"].model_copy(update=columns_and_joins)
     sections["parse"] = sections["parse"].model_copy(update={"sources": config.sources})
     config = config.model_copy(update=sections)
-    _keep_apart(config.dataset, path.name)
-    return config
-
-
-def _keep_apart(dataset: DatasetParams, file: str) -> None:
-    """Refuse folders that would be replaced or deleted with another one.
-
-    ``build`` is written anew and safe to delete, so papers and releases must not lie in it. The folder of papers may
-    hold the other two (``raw = "."``): they are left out when it is read.
-    """
+    # Refuse folders that would be replaced or deleted with another one. ``build`` is written anew and safe to delete,
+    # so papers and releases must not lie in it. The folder of papers may hold the other two (``raw = "."``): they are
+    # left out when it is read.
     for outer, inner in (("build", "raw"), ("build", "releases"), ("releases", "build"), ("releases", "raw")):
-        around, inside = getattr(dataset, outer), getattr(dataset, inner)
+        around, inside = getattr(config.dataset, outer), getattr(config.dataset, inner)
         if inside.resolve().is_relative_to(around.resolve()):  # links are followed: build -> papers
             raise UserError(
-                f"{file}: dataset.{inner} ({inside}) lies in dataset.{outer} ({around}): give it a folder of its own"
+                f"{path.name}: dataset.{inner} ({inside}) lies in dataset.{outer} ({around}): give it a folder of its own"
             )
+    return config
 
 
 def _label_set(content: dict[str, Any], home: Path) -> LabelSet | None:

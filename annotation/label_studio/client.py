@@ -77,7 +77,17 @@ class Studio:
         with trusted_certificates():
             self._http = httpx.Client(timeout=timeout, follow_redirects=True)
         with self._user_errors():
-            self._check_server()
+            reply = self._http.get(f"{self.url}/api/version")
+            try:
+                is_label_studio = "label-studio-os-package" in reply.json()
+            except (ValueError, TypeError):
+                is_label_studio = False
+            if not is_label_studio:
+                raise UserError(_stranger(self.url))
+            if not str(reply.url).startswith(f"{self.url}/"):
+                # As from http to https: a redirected POST arrives as a GET, without what was to be saved.
+                there = str(reply.url).removesuffix("/").removesuffix("/api/version")
+                raise UserError(f"{self.url} redirects to {there}: set review.url to that")
             self._sdk = LabelStudio(base_url=self.url, api_key=token, httpx_client=self._http)
             self._sdk.users.whoami()
 
@@ -145,7 +155,11 @@ class Studio:
         with self._user_errors():
             while True:
                 later = task_filter("id", "greater", last)
-                page, total = self._page(project_id, [*filters, later], answers=answers)
+                query = {"filters": {"conjunction": "and", "items": [*filters, later]}, "ordering": ["tasks:id"]}
+                fields, include = ("all", _ANSWERED) if answers else ("task_only", _LISTED)
+                params = {"project": project_id, "query": json.dumps(query), "fields": fields, "include": include}
+                reply = self._ask("GET", "api/tasks/", params=params | {"page_size": _PAGE, "resolve_uri": False})
+                page, total = (reply["tasks"], reply["total"])
                 for task in page:
                     if task["id"] <= last:
                         raise ValueError("not in the order of ids")
@@ -197,13 +211,6 @@ class Studio:
             gone += len(unanswered_ids)
         return gone
 
-    def _page(self, project_id: int, filters: Sequence[Filter], *, answers: bool) -> tuple[list[Any], int]:
-        query = {"filters": {"conjunction": "and", "items": filters}, "ordering": ["tasks:id"]}
-        fields, include = ("all", _ANSWERED) if answers else ("task_only", _LISTED)
-        params = {"project": project_id, "query": json.dumps(query), "fields": fields, "include": include}
-        reply = self._ask("GET", "api/tasks/", params=params | {"page_size": _PAGE, "resolve_uri": False})
-        return reply["tasks"], reply["total"]
-
     def _ask(self, method: str, path: str, **more: Any) -> Any:
         """Return the server's reply as plain JSON: the SDK would make a model of every part, 1.5 ms a task."""
         from label_studio_sdk.core.api_error import ApiError
@@ -219,19 +226,6 @@ class Studio:
         with self._user_errors(lost=True):
             chosen = {"all": False, "included": sorted(task_ids)}
             self._sdk.actions.create(id=action, project=project_id, selected_items=chosen, request_options=_ONCE)
-
-    def _check_server(self) -> None:
-        reply = self._http.get(f"{self.url}/api/version")
-        try:
-            is_label_studio = "label-studio-os-package" in reply.json()
-        except (ValueError, TypeError):
-            is_label_studio = False
-        if not is_label_studio:
-            raise UserError(_stranger(self.url))
-        if not str(reply.url).startswith(f"{self.url}/"):
-            # As from http to https: a redirected POST arrives as a GET, without what was to be saved.
-            there = str(reply.url).removesuffix("/").removesuffix("/api/version")
-            raise UserError(f"{self.url} redirects to {there}: set review.url to that")
 
     @contextmanager
     def _user_errors(self, *, lost: bool = False) -> Iterator[None]:

@@ -245,27 +245,24 @@ class _Answer:
         elif labels[0] not in known:
             self.reject("unknown_label", f"{where}: no label {labels[0]!r} in the taxonomy")
         else:
-            self._add_review(name, labels[0], flags)
-
-    def _add_review(self, name: str, label: str, flags: Sequence[str]) -> None:
-        base = editable.BaseText.loads(self._text(screen.BASE) or "")
-        arm, batch = self.data.get(ARM), str(self.data.get(BATCH) or "")
-        seconds = self.annotation.get("lead_time")
-        self.rows.reviews.append(
-            ExpertReview(
-                **self._common(),
-                dimension=name,
-                label=label,
-                reviewer=self.reviewer,
-                origin=self._items[name].get("origin"),
-                flags=list(flags),
-                project=self.project,
-                batch=int(batch) if batch.isdecimal() else None,
-                blind=arm == BLIND if arm in (BLIND, PREFILLED) else None,
-                asked=version_of(base.content_hash, base.key) if base else None,
-                seconds=float(seconds) if isinstance(seconds, int | float) and seconds > 0 else None,
+            base = editable.BaseText.loads(self._text(screen.BASE) or "")
+            arm, batch = self.data.get(ARM), str(self.data.get(BATCH) or "")
+            seconds = self.annotation.get("lead_time")
+            self.rows.reviews.append(
+                ExpertReview(
+                    **self._common(),
+                    dimension=name,
+                    label=labels[0],
+                    reviewer=self.reviewer,
+                    origin=self._items[name].get("origin"),
+                    flags=list(flags),
+                    project=self.project,
+                    batch=int(batch) if batch.isdecimal() else None,
+                    blind=arm == BLIND if arm in (BLIND, PREFILLED) else None,
+                    asked=version_of(base.content_hash, base.key) if base else None,
+                    seconds=float(seconds) if isinstance(seconds, int | float) and seconds > 0 else None,
+                )
             )
-        )
 
     def _correct(self, name: str, base_name: str, changed: Callable[[str, editable.BaseText], Changes]) -> bool:
         """Add what was corrected in a field; return whether it could be read."""

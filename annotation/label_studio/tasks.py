@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -218,7 +218,13 @@ def verification_tasks(items: Iterable[tuple[ReviewItem, Question]], *, crops: M
         codes = dict.fromkeys(code for each in reasons_of for code, _ in each)
         reasons = [*map(waiting_reasons, reasons_of), *(" ".join(look_at(code)) for code in codes)]
         shown["reason"] = "\n".join(dict.fromkeys(reasons))
-        shown["marked"] = _marked(same[0][1], [mark for item, _ in same for mark in quoted(item.detail)], {*codes})
+        question = same[0][1]
+        quotes = [mark for item, _ in same for mark in quoted(item.detail)]
+        answer = f"答案 {''.join(question.answer or []) or '（无）'}"
+        quotes = [*quotes, *([answer] if any(map(doubts_key, {*codes})) else [])]
+        parts = [text_of(question), answer, f"解析：{question.explanation}" if question.explanation else ""]
+        marked = (str(mark_places(part, quotes, places_in(part, question.unsure))) for part in parts if part)
+        shown["marked"] = "\n".join(marked).replace("\n", "<br>")
         tasks.append(task(question_id, {**shown, CROP: crops.get(question_id, "")}, None))
     return tasks
 
@@ -236,15 +242,6 @@ def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[ReviewTa
 def waiting_reasons(reasons: Iterable[tuple[str, str]]) -> str:
     """Return why a question waits, each code with its evidence in a line, in both languages."""
     return "\n".join(f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in reasons)
-
-
-def _marked(question: Question, quotes: Sequence[str], reasons: Collection[str]) -> str:
-    """Return a question as HTML: all of its text, what the reasons quote and what may be misread marked."""
-    answer = f"答案 {''.join(question.answer or []) or '（无）'}"
-    quotes = [*quotes, *([answer] if any(map(doubts_key, reasons)) else [])]
-    parts = [text_of(question), answer, f"解析：{question.explanation}" if question.explanation else ""]
-    marked = (str(mark_places(part, quotes, places_in(part, question.unsure))) for part in parts if part)
-    return "\n".join(marked).replace("\n", "<br>")
 
 
 def _opinions(standing: QuestionStatus, corrections: Sequence[Correction], seed: int) -> list[str]:

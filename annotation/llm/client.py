@@ -192,7 +192,10 @@ class _ClientRun:
             raise
         except Exception as error:
             fault = limits.classify(error, self.options)
-            self._remember_refusal(error, fault)
+            if fault.reason is wire.Reason.BAD_REQUEST:
+                body = getattr(error, "body", None)
+                message = body.get("message") if isinstance(body, dict) else None
+                self.refusal = wire.error_excerpt(message or body or str(error), self.options)
             if fault.maybe_billed:
                 self.bills.unseen(key, request)
             if fault is limits.NOT_A_COMPLETION:
@@ -226,10 +229,3 @@ class _ClientRun:
             refusal = f"{self.options.base_url} refused the first {self.wrong_form} requests as malformed (HTTP 4xx)"
             fields = "response_format, logprobs, temperature, seed or max_tokens_field"
             raise UserError(f"{refusal}: it may not support {fields} as configured; it says: {self.refusal}")
-
-    def _remember_refusal(self, error: Exception, fault: limits.Fault) -> None:
-        """Keep what the endpoint says is wrong with a request's form, for the message that ends the run."""
-        if fault.reason is wire.Reason.BAD_REQUEST:
-            body = getattr(error, "body", None)
-            message = body.get("message") if isinstance(body, dict) else None
-            self.refusal = wire.error_excerpt(message or body or str(error), self.options)

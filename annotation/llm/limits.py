@@ -96,7 +96,15 @@ def classify(error: Exception, options: LlmOptions) -> Fault:
         return Fault(Reason.CONNECTION, detail, retry=True, maybe_billed=not never_sent)
     if isinstance(error, openai.APIStatusError):
         is_html = not isinstance(error.body, dict)
-        return fault_of_status(error.status_code, error.code, options, _asked_wait(error), foreign=is_html)
+        names = ("retry-after-ms", "retry-after")
+        milliseconds, seconds = (_number(error.response.headers.get(name)) for name in names)
+        return fault_of_status(
+            error.status_code,
+            error.code,
+            options,
+            seconds if milliseconds is None else milliseconds / 1000,
+            foreign=is_html,
+        )
     if isinstance(error, ValueError | openai.APIResponseValidationError):
         return NOT_A_COMPLETION
     return Fault(Reason.ERROR, f"{type(error).__name__} while asking", retry=False)
@@ -109,7 +117,16 @@ def fault_of_status(
 
     Raises ``UserError`` where no request can succeed.
     """
-    if (why := _hopeless(status, code, options, foreign=foreign)) is not None:
+    cases = {
+        "firewall": status == 403 and foreign,
+        "key": status == 401 or (status == 403 and code not in _FAULTS["codes"]["refused"]),
+        "model": status == 404,
+        "redirect": 300 <= status < 400,
+        "credit": status == 402 or code == "insufficient_quota",
+    }
+    message = next((_FAULTS["hopeless"][name] for name, holds in cases.items() if holds), None)
+    known = {"url": options.base_url, "model": options.model, "variable": options.api_key_env}
+    if (why := (None if message is None else str(message).format(status=status, **known))) is not None:
         raise UserError(why) from None
     if code in _FAULTS["codes"]["refused"]:
         refused = f"the endpoint's filter refused the question (HTTP {status})"
@@ -122,27 +139,6 @@ def fault_of_status(
         detail = f"the server failed (HTTP {status})"
         return Fault(Reason.SERVER_ERROR, detail, retry=True, wait=wait, maybe_billed=status in _GATEWAY)
     return Fault(Reason.BAD_REQUEST, f"the endpoint refused the request's form (HTTP {status})", retry=False)
-
-
-def _hopeless(status: int, code: str | None, options: LlmOptions, *, foreign: bool) -> str | None:
-    """Return why no request can succeed; None where one may."""
-    cases = {
-        "firewall": status == 403 and foreign,
-        "key": status == 401 or (status == 403 and code not in _FAULTS["codes"]["refused"]),
-        "model": status == 404,
-        "redirect": 300 <= status < 400,
-        "credit": status == 402 or code == "insufficient_quota",
-    }
-    message = next((_FAULTS["hopeless"][name] for name, holds in cases.items() if holds), None)
-    known = {"url": options.base_url, "model": options.model, "variable": options.api_key_env}
-    return None if message is None else str(message).format(status=status, **known)
-
-
-def _asked_wait(error: openai.APIStatusError) -> float | None:
-    """Seconds from ``retry-after-ms`` or ``retry-after``; None where absent or a date."""
-    names = ("retry-after-ms", "retry-after")
-    milliseconds, seconds = (_number(error.response.headers.get(name)) for name in names)
-    return seconds if milliseconds is None else milliseconds / 1000
 
 
 class Budget:

@@ -88,15 +88,11 @@ def main() -> None:
         raise
     except Exception as error:  # the last resort: nothing unforeseen reaches the user as a traceback
         if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
-            _fail(_of_the_machine(error))
+            reason = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)  # a quota counts as a full disk
+            _fail(reason + ("; make room and run the same command again: it goes on where it stopped" if full else ""))
         kind = type(error).__name__ + (f": {error.name}" if isinstance(error, ImportError) and error.name else "")
         _fail(f"a bug in build-dataset ({kind}); please send us {_report()}", _BUG)
-
-
-def _of_the_machine(error: OSError) -> str:
-    reason = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)  # a quota counts as a full disk
-    return reason + ("; make room and run the same command again: it goes on where it stopped" if full else "")
 
 
 def _report() -> str:

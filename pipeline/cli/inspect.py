@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import groupby
@@ -96,14 +96,13 @@ def _print_table(table: TableView, named: bool) -> None:
     report.print_line(f"rows: {ends}")
     rows = Table("row 行", "as it stands 原文", "as it was read 读入", show_lines=True)
     for sample in table.samples:
-        rows.add_row(str(sample.row), escape(_fields(sample.fields)), _read(sample))
+        lines = (f"{name}: {value}" for name, value in sample.fields.items() if value is not None)
+        rows.add_row(
+            str(sample.row),
+            escape("\n".join(line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…" for line in lines)),
+            _read(sample),
+        )
     Console().print(rows)
-
-
-def _fields(fields: Mapping[str, Any]) -> str:
-    """A row's cells, a line each, cut."""
-    lines = (f"{name}: {value}" for name, value in fields.items() if value is not None)
-    return "\n".join(line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…" for line in lines)
 
 
 def _read(sample: Sample) -> str:
@@ -223,25 +222,21 @@ def list_items(
         if reason and others:
             report.print_line(f"no reason {reason} here; there are {report.reason_line(others)}")
     if outcome == "waiting" and reason is None:
-        _print_as_in_status(config, rows, file)
+        # Say how many questions the rows keep out, as `status` counts them, and how many are only unsettled.
+        from build_dataset.pipeline.runtime.publish import find_table
+        from build_dataset.pipeline.set_aside import LOSING, source_losses
+
+        losses = source_losses(partial(find_table, config.dataset.build))
+        out = sum(loss.waiting for loss in losses if (file or "").casefold() in loss.document.casefold())
+        unsettled = Counter(row.stage for row in rows if row.stage not in LOSING)
+        report.print_line(f"{counted(out, 'question')} of {file or 'all files'} kept out, as `status` counts them")
+        if unsettled:
+            report.print_line(f"not kept out, a label or a key is still open: {report.reason_line(unsettled)}")
     rest = f", {len(rows) - limit:,} of them not shown (--limit)" if len(rows) > limit else ""
     report.print_line(f"{counted(len(rows), 'item')} {'in families of ' if outcome == 'twins' else ''}{outcome}{rest}")
     if rows:
         where = report.shown(build / "STAGE" / TABLES[outcome])
         report.print_line(f"more: build-dataset explain ID · {where}.parquet")
-
-
-def _print_as_in_status(config: ConfigBase, rows: Sequence[AsideRow], file: str | None) -> None:
-    """Say how many questions the rows keep out, as `status` counts them, and how many are only unsettled."""
-    from build_dataset.pipeline.runtime.publish import find_table
-    from build_dataset.pipeline.set_aside import LOSING, source_losses
-
-    losses = source_losses(partial(find_table, config.dataset.build))
-    out = sum(loss.waiting for loss in losses if (file or "").casefold() in loss.document.casefold())
-    unsettled = Counter(row.stage for row in rows if row.stage not in LOSING)
-    report.print_line(f"{counted(out, 'question')} of {file or 'all files'} kept out, as `status` counts them")
-    if unsettled:
-        report.print_line(f"not kept out, a label or a key is still open: {report.reason_line(unsettled)}")
 
 
 def _print_groups(items: Sequence[AsideRow], outcome: Outcome) -> None:

@@ -149,18 +149,14 @@ class Examples:
 def fill(template: str, question: ReleaseRow) -> str:
     """Return a text of a template with what it says of a question."""
     explanation = (question.explanation or "").strip()
+    # 中国医师考试中执业医师考试的; empty if the exam is unknown.
+    # 执业医师考试 within 医师考试
+    within = f"中{question.exam_class.removesuffix('考试')}考试" if question.exam_class is not None else ""
     return template.strip("\n").format(
-        exam=_exam(question),
+        exam=f"中国{question.exam_type}{within}的" if question.exam_type is not None else "",
         question_type="多项选择题" if is_multiple(question) else "单项选择题",
         stem=question.stem if question.shared_stem is None else f"{question.shared_stem}\n{question.stem}",
         options="\n".join(f"{option.label}. {option.text}" for option in question.options),
         answer="".join(question.answer),
         explanation=f"{explanation}\n" if explanation else "",
     )
-
-
-def _exam(question: ReleaseRow) -> str:
-    """中国医师考试中执业医师考试的; empty if the exam is unknown."""
-    # 执业医师考试 within 医师考试
-    within = f"中{question.exam_class.removesuffix('考试')}考试" if question.exam_class is not None else ""
-    return f"中国{question.exam_type}{within}的" if question.exam_type is not None else ""

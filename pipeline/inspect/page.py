@@ -40,7 +40,18 @@ class PaperTables:
     def __init__(self, build: Path, wanted: str) -> None:
         """Find the document whose name is, or alone contains, ``wanted``; a ``UserError`` says why there is none."""
         self.build = build
-        self.document = _resolve(build, wanted)
+        known = {document.document: document for document in Document.from_frame(built(build, "ocr/documents"))}
+        # raw/paper.pdf is paper.pdf, and so is "paper", though it is a part of paper_answers.pdf too
+        whole = max((name for name in known if f"/{wanted}".endswith(f"/{name}")), key=len, default=None)
+        same = [whole] if whole else sorted(name for name in known if Path(name).stem == wanted)
+        names = same or sorted(name for name in known if wanted in name)
+        if len(names) > 1:
+            raise UserError(f"{wanted} could be {len(names)} papers: {', '.join(names[:5])}")
+        if not names:
+            raise UserError(f"no paper {wanted} in {build}{_why_not(build, known, wanted)}")
+        if known[names[0]].pages is None:
+            raise UserError(f"{names[0]} is a table: `build-dataset explain ID` shows its questions")
+        self.document = known[names[0]]
         name = pl.col("document") == self.document.document
         self.pages = list(Page.from_frame(built(build, "ocr/pages").filter(name)))
         self.lines = list(Line.from_frame(built(build, "ocr/lines").filter(name)))
@@ -92,21 +103,6 @@ class PaperTables:
         ordered = sorted(self.lines, key=_place)
         runs = [list(run) for (_, unused), run in groupby(ordered, key) if unused]
         return {f"unused-{run[0].page}-{run[0].order}": run for run in runs}
-
-
-def _resolve(build: Path, wanted: str) -> Document:
-    known = {document.document: document for document in Document.from_frame(built(build, "ocr/documents"))}
-    # raw/paper.pdf is paper.pdf, and so is "paper", though it is a part of paper_answers.pdf too
-    whole = max((name for name in known if f"/{wanted}".endswith(f"/{name}")), key=len, default=None)
-    same = [whole] if whole else sorted(name for name in known if Path(name).stem == wanted)
-    names = same or sorted(name for name in known if wanted in name)
-    if len(names) > 1:
-        raise UserError(f"{wanted} could be {len(names)} papers: {', '.join(names[:5])}")
-    if not names:
-        raise UserError(f"no paper {wanted} in {build}{_why_not(build, known, wanted)}")
-    if known[names[0]].pages is None:
-        raise UserError(f"{names[0]} is a table: `build-dataset explain ID` shows its questions")
-    return known[names[0]]
 
 
 def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:

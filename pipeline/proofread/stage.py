@@ -1,7 +1,6 @@
 """The proofread stage: questions that a second reader doubts wait for a person; all others go on as they are."""
 
 from collections import Counter
-from collections.abc import Iterable
 
 import polars as pl
 
@@ -38,7 +37,17 @@ def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
         dropped += outcome[1]
         if doubts := [doubt for doubt in outcome[0] if doubt.kind not in params.ignore]:
             doubted += doubts
-            waiting.append(_item(question, *_reason_and_evidence(question, doubts)))
+            # Return the first doubt's reason, and all doubts as evidence: ``stem: '乙状结场' → 乙状结肠; proofread_…: …``.
+            lines = [(f"proofread_{doubt.kind}", _evidence(question, doubt)) for doubt in doubts]
+            waiting.append(
+                _item(
+                    question,
+                    *(
+                        lines[0][0],
+                        "; ".join([lines[0][1], *(f"{reason}: {evidence}" for reason, evidence in lines[1:])]),
+                    ),
+                )
+            )
     gone = [item.item_id for item in waiting]
     kept = tables["questions"].filter(~pl.col("question_id").is_in(gone))
     bill = reader.bill()
@@ -78,12 +87,6 @@ def problems(params: ProofreadParams, dataset: DatasetParams) -> list[str]:  # n
 def _item(question: Question, reason: str, detail: str) -> ReviewItem:
     item = question.model_dump_json(exclude_none=True)
     return ReviewItem(item_id=question.question_id, stage="proofread", reason=reason, detail=detail, item=item)
-
-
-def _reason_and_evidence(question: Question, doubts: Iterable[DoubtedPlace]) -> tuple[str, str]:
-    """Return the first doubt's reason, and all doubts as evidence: ``stem: '乙状结场' → 乙状结肠; proofread_…: …``."""
-    lines = [(f"proofread_{doubt.kind}", _evidence(question, doubt)) for doubt in doubts]
-    return lines[0][0], "; ".join([lines[0][1], *(f"{reason}: {evidence}" for reason, evidence in lines[1:])])
 
 
 def _evidence(question: Question, doubt: DoubtedPlace) -> str:

@@ -98,13 +98,22 @@ def answers_page(build: Build) -> bytes | None:
         return None
     counts = {kind: kinds.count(kind) for kind in _KINDS if kinds}
     counts |= Counter(card["task"] for card in texts)
+    # Scores of a run's first answer by judge: the mean and each aspect; experts are taken together.
+    scores: dict[tuple[str, str, str], dict[str, dict[str, list[int]]]] = {}
+    for row in build.records("evaluate/judgements", records.Judgement):
+        if not row.repeat:
+            who = "专家 experts" if row.judge.startswith(EXPERT) else row.judge  # people unnamed
+            by_judge = scores.setdefault((row.run, row.task, row.question_id), {})
+            by_judge.setdefault(who, defaultdict(list))[row.aspect].append(row.score)
     return html.render(
         "build_dataset.pipeline.report:answers.html",
         cards=cards,
         of=len(kinds),
         texts=texts,
         texts_of=asked,
-        grades=_grades(build),
+        grades={
+            key: [_grade(who, scores_of) for who, scores_of in by_judge.items()] for key, by_judge in scores.items()
+        },
         run_name=run_name,
         aspects=aspects(),
         kinds=[(name, WORDS["kinds"][name], count) for name, count in counts.items()],
@@ -182,17 +191,6 @@ def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str,
         for question in records.OpenQuestion.from_frame(kept)
     ]
     return cards, asked.height
-
-
-def _grades(build: Build) -> Mapping[tuple[str, str, str], list[dict[str, Any]]]:
-    """Scores of a run's first answer by judge: the mean and each aspect; experts are taken together."""
-    scores: dict[tuple[str, str, str], dict[str, dict[str, list[int]]]] = {}
-    for row in build.records("evaluate/judgements", records.Judgement):
-        if not row.repeat:
-            who = "专家 experts" if row.judge.startswith(EXPERT) else row.judge  # people unnamed
-            by_judge = scores.setdefault((row.run, row.task, row.question_id), {})
-            by_judge.setdefault(who, defaultdict(list))[row.aspect].append(row.score)
-    return {key: [_grade(who, scores_of) for who, scores_of in by_judge.items()] for key, by_judge in scores.items()}
 
 
 def _grade(who: str, scores: Mapping[str, Sequence[int]]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import polars as pl
 from rapidfuzz import fuzz
@@ -130,7 +130,22 @@ class DecidedRow:
     def read(self, by: str, moment: datetime) -> PulledRows:
         """Return what a verifier's answer from the server would give; 无 in place of an explanation removes it."""
         task = {QUESTION_ID: self.waiting.question.question_id}
-        rows = read_task(task, [_annotation(self, by, moment)], {0: by}, "verification")
+        question_id, base = self.waiting.question.question_id, self.waiting.base
+        kind = KEEP if self.decision == CORRECT else self.decision
+        verdict = next(offer.zh for offer in screen.VERDICTS if offer.kind == kind)
+        texts = {screen.BASE: base.dumps(), screen.NOTE: self.note}
+        if self.decision == CORRECT:
+            texts |= {screen.CORRECTED: self.text, screen.CORRECTED_KEY: self.key}
+            texts[screen.CORRECTED_EXPLANATION] = self.explanation
+        items = [written(name, text) for name, text in texts.items() if text]
+        number = -int(sha256("waiting", by, question_id)[:12], 16)  # none of the server's
+        result = [choice(editable.VERDICT, [verdict]), *items]
+        rows = read_task(
+            task,
+            [{"id": number, "completed_by": 0, "updated_at": moment.isoformat(), "result": result}],
+            {0: by},
+            "verification",
+        )
         rows.corrections[:] = [
             each.model_copy(update={"after": None}) if each.field in _REMOVABLE and _removes(each.after or "") else each
             for each in rows.corrections
@@ -275,21 +290,6 @@ def _same(one: str, other: str) -> bool:
     return one.split() == other.split()
 
 
-def _annotation(row: DecidedRow, by: str, moment: datetime) -> dict[str, Any]:
-    """Return a decision as an annotation that the server would send."""
-    question_id, base = row.waiting.question.question_id, row.waiting.base
-    kind = KEEP if row.decision == CORRECT else row.decision
-    verdict = next(offer.zh for offer in screen.VERDICTS if offer.kind == kind)
-    texts = {screen.BASE: base.dumps(), screen.NOTE: row.note}
-    if row.decision == CORRECT:
-        texts |= {screen.CORRECTED: row.text, screen.CORRECTED_KEY: row.key}
-        texts[screen.CORRECTED_EXPLANATION] = row.explanation
-    items = [written(name, text) for name, text in texts.items() if text]
-    number = -int(sha256("waiting", by, question_id)[:12], 16)  # none of the server's
-    result = [choice(editable.VERDICT, [verdict]), *items]
-    return {"id": number, "completed_by": 0, "updated_at": moment.isoformat(), "result": result}
-
-
 def read_cells(path: Path) -> dict[int, dict[str, str]]:
     """Return the rows of a workbook or CSV file by their numbers, cells by the names of columns, and ``""`` for none.
 
@@ -348,7 +348,13 @@ def take_up(params: ReviewParams, context: Context) -> int:
         return 0
     known = {each.question.question_id: each for each in waiting_rows(context.build)[0]}
     texts = pulled.corrections.filter(pl.col("field") != editable.VERDICT)
-    corrected, for_all = {*texts["annotation_id"]}, _for_all(pulled.annotations)
+    # Return the annotations that hold for all of their kind.
+    answers = pulled.annotations.select("annotation_id", "answer").drop_nulls().iter_rows()
+    results = ((name, json.loads(answer)["result"]) for name, answer in answers)
+    corrected, for_all = (
+        {*texts["annotation_id"]},
+        {name for name, result in results if any(item.get("from_name") == screen.SCOPE for item in result)},
+    )
     workbooks = folder.read_pulled(context.build, folder.SHEETS)
     decided = {*workbooks.corrections["question_id"], *(each.question_id for each in verdicts)}
     settled, alike = [], {}
@@ -372,10 +378,3 @@ def take_up(params: ReviewParams, context: Context) -> int:
         folder.write_pulled(context.build, folder.SHEETS, replace(more, project="workbooks"))
         folder.combine(context.build, params)
     return len(rows.corrections)
-
-
-def _for_all(annotations: pl.DataFrame) -> set[int]:
-    """Return the annotations that hold for all of their kind."""
-    answers = annotations.select("annotation_id", "answer").drop_nulls().iter_rows()
-    results = ((name, json.loads(answer)["result"]) for name, answer in answers)
-    return {name for name, result in results if any(item.get("from_name") == screen.SCOPE for item in result)}

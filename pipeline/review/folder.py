@@ -82,11 +82,8 @@ def write_pulled(build: Path, kind: Kind, pulled: Pulled) -> None:
         replace_table(folder / f"{name}.parquet", getattr(pulled, name))
     state = {"project": pulled.project, "since": pulled.since, "people": pulled.people}
     write_json(folder / _STATE, state)
-    _keep(folder, build / FOLDER / HISTORY / kind.key)
-
-
-def _keep(folder: Path, history: Path) -> None:
-    """Keep a snapshot unless nothing changed."""
+    # Keep a snapshot unless nothing changed.
+    history = build / FOLDER / HISTORY / kind.key
     names = [f"{name}.parquet" for name in _TABLES]
     digest = sha256(*(file_sha256(folder / name) for name in names))[:12]
     there = sorted(history.glob("*Z-*"))

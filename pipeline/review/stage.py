@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -157,6 +157,7 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     rows += agreement_with_annotators(judged, settled.annotations, draws)
     status = adjudication.review_status(settled.statuses)
     total = len(settled.statuses)
+    names = set(settled.lineage.pulled["question_id"]) - set(tables["questions"]["question_id"])
     return Result(
         tables={"labels": Label.to_frame(settled.labels), "agreement": Agreement.to_frame(rows)},
         counts=Counts(n_input=total, kept=total - len(waiting), waiting=len(waiting)),
@@ -174,13 +175,9 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
             totals=list(filter(_is_total, rows)),
             reviewed=bool(settled.reviews),
             ignored=settled.ignored,
-            strangers=_some(set(settled.lineage.pulled["question_id"]) - set(tables["questions"]["question_id"])),
+            strangers=[*sorted(names)[:5], *["…"] * (len(names) > 5)],
         ),
     )
-
-
-def _some(names: Set[str], most: int = 5) -> list[str]:
-    return [*sorted(names)[:most], *["…"] * (len(names) > most)]
 
 
 def status(

@@ -146,7 +146,13 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
                 sheet.write(number, at[name], legal(text)[: sheets.LONGEST], fixed)
         picture = pictures.get(each.question.question_id)
         tall = _place_picture(sheet, (number, at["page"]), picture) if picture else 0
-        sheet.set_row_pixels(number, max(tall, _height({**_fixed(each), **_edited(each)})))
+        # Return the pixels that the longest of wrapped texts takes: not every program fits rows to their text.
+        cells = {**_fixed(each), **_edited(each)}
+        lines = [
+            sum(1 + sum(2 - char.isascii() for char in line) // COLUMNS[name][1] for line in text.split("\n"))
+            for name, text in cells.items()
+        ]
+        sheet.set_row_pixels(number, max(tall, min(_TALLEST, 20 * max(lines) + 6)))
     last = max(len(rows), 1)
     offered = [word for kind, word in DECISIONS.items() if proposed or kind != TAKE]
     sheet.data_validation(1, at["decision"], last, at["decision"], {"validate": "list", "source": offered})
@@ -189,15 +195,6 @@ def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, text: str, f
         return
     rich = [item for piece, mark in pieces for item in ((styles[mark.unsure], piece) if mark else (piece,))]
     sheet.write_rich_string(*cell, *rich, free)
-
-
-def _height(cells: Mapping[str, str]) -> int:
-    """Return the pixels that the longest of wrapped texts takes: not every program fits rows to their text."""
-    lines = [
-        sum(1 + sum(2 - char.isascii() for char in line) // COLUMNS[name][1] for line in text.split("\n"))
-        for name, text in cells.items()
-    ]
-    return min(_TALLEST, 20 * max(lines) + 6)
 
 
 def _place_picture(sheet: Any, cell: tuple[int, int], uri: str) -> int:

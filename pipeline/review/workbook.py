@@ -204,7 +204,10 @@ def _refuse_moved(path: Path, rows: Sequence[_Row], known: Known) -> None:
 def result_of(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield a row as the items of an annotation that the server would send."""
     for name, head in label_columns().items():
-        label, offered = _label(name, cells[head]), proposed.get(name)
+        # Return the Chinese name of the label that a cell names; the cell itself where it names none, or two.
+        text = cells[head]
+        labels = {label.zh for label, names in screen.spellings(name) if fold(text) in map(fold, names)}
+        label, offered = (labels.pop() if len(labels) == 1 else text), proposed.get(name)
         if label:
             origin = "prediction" if label == offered else "prediction-changed" if offered else "manual"
             yield choice(name, [label]) | {"origin": origin}
@@ -213,12 +216,6 @@ def result_of(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator
     for name, column in zip((screen.CORRECTED, screen.CORRECTED_KEY, screen.NOTE), WRITTEN, strict=False):
         if cells[column]:
             yield written(name, cells[column])
-
-
-def _label(dimension: str, text: str) -> str:
-    """Return the Chinese name of the label that a cell names; the cell itself where it names none, or two."""
-    labels = {label.zh for label, names in screen.spellings(dimension) if fold(text) in map(fold, names)}
-    return labels.pop() if len(labels) == 1 else text
 
 
 def _marked(text: str) -> bool | None:
@@ -235,7 +232,15 @@ def open_sheets(path: Path) -> tuple[dict[str, list[list[str]]], datetime]:
     try:
         saved = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         if path.suffix.lower() == ".csv":
-            return {"": _csv_rows(path.read_bytes())}, saved
+            # Return the rows of a file in UTF-8, or in the GB 18030 of a Chinese Excel, whatever stands between its
+            # cells.
+            content = path.read_bytes()
+            try:
+                text = content.decode("utf-8-sig")
+            except UnicodeDecodeError:
+                text = content.decode("gb18030")
+            between = max(",;\t", key=text.partition("\n")[0].count)
+            return {"": _as_text(list(csv.reader(StringIO(text, newline=""), delimiter=between)))}, saved
         book = CalamineWorkbook.from_path(path)
         sheets = {
             name: _as_text(book.get_sheet_by_name(name).to_python(skip_empty_area=False)) for name in book.sheet_names
@@ -250,16 +255,6 @@ def open_sheets(path: Path) -> tuple[dict[str, list[list[str]]], datetime]:
         problem = f"{path} is no workbook ({type(error).__name__})"
         raise UserError(f"{problem}: save it as .xlsx, .ods or .csv") from None
     return sheets, saved
-
-
-def _csv_rows(content: bytes) -> list[list[str]]:
-    """Return the rows of a file in UTF-8, or in the GB 18030 of a Chinese Excel, whatever stands between its cells."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("gb18030")
-    between = max(",;\t", key=text.partition("\n")[0].count)
-    return _as_text(list(csv.reader(StringIO(text, newline=""), delimiter=between)))
 
 
 def _as_text(rows: Sequence[Sequence[object]]) -> list[list[str]]:

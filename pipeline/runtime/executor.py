@@ -46,7 +46,12 @@ class LocalExecutor:
             while True:
                 for item in islice(queue, self.workers * _AHEAD - len(running)):  # lazily
                     with _interrupt_held():  # inherited by the pool's threads, and so by the workers
-                        future = self._started().schedule(function, args=[item], timeout=timeout)
+                        if self._pool is None:
+                            context = multiprocessing.get_context("spawn")  # see the class
+                            self._pool = ProcessPool(
+                                self.workers, max_tasks=_TASKS_A_WORKER, initializer=_go_first, context=context
+                            )
+                        future = self._pool.schedule(function, args=[item], timeout=timeout)
                     running[future] = item
                 if not running:
                     return
@@ -63,12 +68,6 @@ class LocalExecutor:
             self._pool.stop()  # does not wait for tasks that hang
             self._pool.join()
             self._pool = None
-
-    def _started(self) -> ProcessPool:
-        if self._pool is None:
-            context = multiprocessing.get_context("spawn")  # see the class
-            self._pool = ProcessPool(self.workers, max_tasks=_TASKS_A_WORKER, initializer=_go_first, context=context)
-        return self._pool
 
 
 def relax_gc() -> None:

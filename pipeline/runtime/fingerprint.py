@@ -40,7 +40,10 @@ def code_hash(module: str) -> str:
 
 @cache
 def _kept_hash(module: str, state: str) -> str:
-    known = _read_cache()
+    content: Any = None
+    with suppress(OSError, ValueError):
+        content = json.loads(_cache_file().read_text(encoding="utf-8"))
+    known = content if isinstance(content, dict) else {}
     hashes = known.get("hashes", {}) if known.get("state") == state else {}
     if module not in hashes:
         hashes[module] = _code_hash(module)
@@ -66,13 +69,6 @@ def _is_content(file: Path) -> bool:
 
 def _cache_file() -> Path:
     return _place(OUR_PACKAGES[0]) / "__pycache__" / "code-hashes.json"
-
-
-def _read_cache() -> dict[str, Any]:
-    content: Any = None
-    with suppress(OSError, ValueError):
-        content = json.loads(_cache_file().read_text(encoding="utf-8"))
-    return content if isinstance(content, dict) else {}
 
 
 def _write_cache(content: Mapping[str, Any]) -> None:

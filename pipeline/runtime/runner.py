@@ -130,7 +130,11 @@ class Runner:
             params = self.config.params(stage.name)
             relax_gc()
             result = stage.function()(self.tables(stage), params, context)
-            _check(stage, result)
+            if not result.counts.balanced():
+                raise LostItemsError(f"{stage.name}: {result.counts} does not add up")
+            for name, record in stage.writes.items():
+                if result.tables[name].schema != record.polars_schema():
+                    raise TypeError(f"{stage.name}/{name} does not have the columns of {record.__name__}")
             manifest = self._publish(stage, result, mark, hashes)
             outcome = "done" if result.complete else "incomplete"
         except OSError as error:
@@ -194,15 +198,6 @@ class Runner:
         if stage.uses_labels and label_set() is not cmexam():  # a built-in set is code
             params = {**params, "labels": label_set().digest}
         return fingerprint(stage.target, params, hashes, self.config.dataset.seed)
-
-
-def _check(stage: Stage, result: Result) -> None:
-    """Check a result: its counts add up and its tables have their columns."""
-    if not result.counts.balanced():
-        raise LostItemsError(f"{stage.name}: {result.counts} does not add up")
-    for name, record in stage.writes.items():
-        if result.tables[name].schema != record.polars_schema():
-            raise TypeError(f"{stage.name}/{name} does not have the columns of {record.__name__}")
 
 
 def _tally(reasons: Iterable[str]) -> dict[str, int]:

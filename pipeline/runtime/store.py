@@ -78,7 +78,18 @@ class ItemStore:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = _connect(self.path)
+            connection = sqlite3.connect(self.path, timeout=30, check_same_thread=False)
+            with FileLock(f"{self.path}.lock"):  # SQLite does not wait its timeout for the change to WAL
+                connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")  # with WAL: a power cut may cost the last items
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB) WITHOUT ROWID"
+            )
+            columns = [row[1] for row in connection.execute("PRAGMA table_info(items)")]
+            if columns != ["key", "value", "digest"]:  # some other database
+                raise sqlite3.DatabaseError("another version wrote it")
+            connection.commit()
+            self._connection = connection
         return self._connection
 
     @contextmanager
@@ -97,18 +108,3 @@ class ItemStore:
 def _digest(value: object) -> bytes:
     """Return a digest of 8 bytes, which reveals a value that was changed outside this store; none of a BLOB."""
     return hashlib.blake2b(value.encode(), digest_size=8).digest() if isinstance(value, str) else b""  # no signature
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
-    with FileLock(f"{path}.lock"):  # SQLite does not wait its timeout for the change to WAL
-        connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=NORMAL")  # with WAL: a power cut may cost the last items
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB) WITHOUT ROWID"
-    )
-    columns = [row[1] for row in connection.execute("PRAGMA table_info(items)")]
-    if columns != ["key", "value", "digest"]:  # some other database
-        raise sqlite3.DatabaseError("another version wrote it")
-    connection.commit()
-    return connection

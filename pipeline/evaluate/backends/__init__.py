@@ -96,7 +96,9 @@ class RandomBackend(LetterBackend):
     def choose(self, prompt: Prompt) -> tuple[str, ...]:
         """Guess; it depends on the seed and the question alone, not on the order or the limit."""
         draw = random.Random(sha256(str(self._seed), prompt.id))  # noqa: S311
-        return draw.choice(_choices(prompt.asked))
+        labels = sorted(option.label for option in prompt.asked.options)
+        sizes = range(2, len(labels) + 1) if is_multiple(prompt.asked) and len(labels) > 1 else (1,)
+        return draw.choice(list(chain.from_iterable(combinations(labels, size) for size in sizes)))
 
 
 class MajorityBackend(LetterBackend):
@@ -123,13 +125,6 @@ class MajorityBackend(LetterBackend):
             if possible:
                 return min(possible, key=lambda answer: (-possible[answer], answer))
         return (labels[0],)
-
-
-def _choices(question: ReleaseRow) -> list[tuple[str, ...]]:
-    """Return every possible guess."""
-    labels = sorted(option.label for option in question.options)
-    sizes = range(2, len(labels) + 1) if is_multiple(question) and len(labels) > 1 else (1,)
-    return list(chain.from_iterable(combinations(labels, size) for size in sizes))
 
 
 def chat_requests(prompts: Sequence[Prompt]) -> list[ChatRequest]:

@@ -142,7 +142,16 @@ class ScoringStatus:
 
 def push(params: EvaluateParams, review: ReviewParams, context: Context) -> PushReport:
     """Send a sample of every run's free texts to experts; again, it adds only those that read otherwise now."""
-    chosen = sample(_given(context.build), params.scoring.sample, context.seed)
+    home = context.build / "evaluate"
+    if not (home / "predictions.parquet").exists():
+        raise UserError(f"nothing was evaluated in {context.build}: run `build-dataset evaluate` first")
+    free = read_table(home / "predictions.parquet").filter(pl.col("task") != records.Task.ANSWER.value)
+    questions = _rows(home / "open_questions.parquet", records.OpenQuestion)
+    given = answers_given(records.Prediction.from_frame(free), questions)
+    if not given:
+        remedy = 'give a model in [[evaluate.models]] task = "clinical" or "explanation", and run'
+        raise UserError(f"there are no answers in free text to score: {remedy} `build-dataset evaluate`")
+    chosen = sample(given, params.scoring.sample, context.seed)
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)
     # Written first: a push that was interrupted has sent nothing whose author is not known here.
     (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
@@ -180,20 +189,6 @@ def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
         scored_by=dict(sorted(Counter(by_answer[answer] for answer in ids).items())),
         experts=dict(sorted(Counter(who for who, _ in whole).items())),
     )
-
-
-def _given(build: Path) -> list[GivenAnswer]:
-    """The free texts of the last evaluation."""
-    home = build / "evaluate"
-    if not (home / "predictions.parquet").exists():
-        raise UserError(f"nothing was evaluated in {build}: run `build-dataset evaluate` first")
-    free = read_table(home / "predictions.parquet").filter(pl.col("task") != records.Task.ANSWER.value)
-    questions = _rows(home / "open_questions.parquet", records.OpenQuestion)
-    given = answers_given(records.Prediction.from_frame(free), questions)
-    if not given:
-        remedy = 'give a model in [[evaluate.models]] task = "clinical" or "explanation", and run'
-        raise UserError(f"there are no answers in free text to score: {remedy} `build-dataset evaluate`")
-    return given
 
 
 def _rows(path: Path, record: type[RowT]) -> list[RowT]:

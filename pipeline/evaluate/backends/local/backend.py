@@ -99,21 +99,18 @@ class Engine:
             inputs["input_ids"] = torch.tensor(tails, device=self._device)
             inputs["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)[:, len(head) :]
         if head:
-            inputs["past_key_values"] = self._cache(batch)
+            # The keys and values of the head, once a prompt; the head itself is read once.
+            from transformers import DynamicCache
+
+            if self._heads is None or self._heads[0] != batch.head:
+                tokens = self._torch.tensor([list(batch.head)], device=self._device)
+                cache = DynamicCache(config=self._model.config)
+                self._model(input_ids=tokens, past_key_values=cache, use_cache=True, logits_to_keep=1)
+                self._heads = (batch.head, cache)
+            cache = copy.deepcopy(self._heads[1])
+            cache.batch_repeat_interleave(len(batch.tails))
+            inputs["past_key_values"] = cache
         return inputs
-
-    def _cache(self, batch: PromptBatch) -> Any:
-        """The keys and values of the head, once a prompt; the head itself is read once."""
-        from transformers import DynamicCache
-
-        if self._heads is None or self._heads[0] != batch.head:
-            tokens = self._torch.tensor([list(batch.head)], device=self._device)
-            cache = DynamicCache(config=self._model.config)
-            self._model(input_ids=tokens, past_key_values=cache, use_cache=True, logits_to_keep=1)
-            self._heads = (batch.head, cache)
-        cache = copy.deepcopy(self._heads[1])
-        cache.batch_repeat_interleave(len(batch.tails))
-        return cache
 
     def _made(self, batch: PromptBatch, tail: TokenizedPrompt, new: Sequence[int]) -> Output:
         named = self._model.generation_config.eos_token_id
@@ -224,7 +221,14 @@ class TransformersBackend(Backend):
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""
-        asked = self._ready(prompts)
+        template = self._options.chat == "auto" and bool(self._tokenizer.chat_template)
+        texts = [loading.render(prompt.messages, self._tokenizer, template=template) for prompt in prompts]
+        # A chat template writes the special tokens itself.
+        encoded = self._encoded(texts, special=not template) if texts else []
+        asked = [
+            self._asked(prompt, text, tokens, special=not template)
+            for prompt, text, tokens in zip(prompts, texts, encoded, strict=True)
+        ]
         kept = self._store.get_many(item.key for item in asked)
         for item in asked:
             if item.key in kept:
@@ -250,16 +254,6 @@ class TransformersBackend(Backend):
                 yield item, Failure("too_long", f"{len(item.tokens)} tokens; the model reads {longest}")
         if fitting := [item for item in asked if len(item.tokens) <= longest]:
             yield from self._make(fitting)
-
-    def _ready(self, prompts: Sequence[Prompt]) -> list[PreparedPrompt]:
-        template = self._options.chat == "auto" and bool(self._tokenizer.chat_template)
-        texts = [loading.render(prompt.messages, self._tokenizer, template=template) for prompt in prompts]
-        # A chat template writes the special tokens itself.
-        encoded = self._encoded(texts, special=not template) if texts else []
-        return [
-            self._asked(prompt, text, tokens, special=not template)
-            for prompt, text, tokens in zip(prompts, texts, encoded, strict=True)
-        ]
 
     def _encoded(self, texts: Sequence[str], *, special: bool) -> list[tuple[int, ...]]:
         return list(map(tuple, self._tokenizer(list(texts), add_special_tokens=special)["input_ids"]))
