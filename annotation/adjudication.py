@@ -253,13 +253,16 @@ def decided_corrections(
     adjudicator has dealt.
     """
     closed, final = set(ruled), set(adjudicators)
+    latest = attrgetter("updated_at", "annotation_id")
     key = attrgetter("question_id", "field", "content_hash")
     in_order = attrgetter("question_id", "field", "content_hash", "by", "origin", "annotation_id")
     decided = []
     for (question_id, _, _), rows in groupby(sorted(corrections, key=in_order), key=key):
-        group, is_closed = list(rows), question_id in closed
-        winner = _winner(group, final)
-        loser = CorrectionStatus.DECLINED if winner or is_closed else CorrectionStatus.PROPOSED
+        group = list(rows)
+        alike = len({each.by for each in group}) >= _ENOUGH and len({each.after for each in group}) == 1
+        rulings = [each for each in group if each.origin in ALONE or each.by in final]
+        winner = max(rulings, key=latest, default=group[0] if alike else None)
+        loser = CorrectionStatus.DECLINED if winner or question_id in closed else CorrectionStatus.PROPOSED
         for each in group:
             wins = winner is not None and each.after == winner.after
             status = CorrectionStatus.ACCEPTED if wins else loser
@@ -271,25 +274,15 @@ def answered_flags(corrections: Iterable[Correction]) -> dict[str, set[str]]:
     """Kinds of flags, by question, that an accepted correction has answered."""
     answered: dict[str, set[str]] = defaultdict(set)
     for correction in corrections:
-        if correction.status is CorrectionStatus.ACCEPTED:
-            answered[correction.question_id] |= _flags(correction)
+        if correction.status is not CorrectionStatus.ACCEPTED:
+            continue
+        kinds = {"wrong_key" if correction.field == ANSWER else "wrong_stem"}
+        if correction.field == VERDICT:
+            # Whoever verifies sees what is flagged, corrects it in the same step and says that the question is sound.
+            whole = {"wrong_key", "wrong_stem"} if correction.origin == "verification" else set()
+            kinds = {"out_of_scope", *whole}
+        answered[correction.question_id] |= kinds
     return answered
-
-
-def _winner(group: Sequence[Correction], final: set[str]) -> Correction | None:
-    rulings = [each for each in group if each.origin in ALONE or each.by in final]
-    if rulings:
-        return max(rulings, key=lambda each: (each.updated_at, each.annotation_id))
-    people, proposed = {each.by for each in group}, {each.after for each in group}
-    return group[0] if len(people) >= _ENOUGH and len(proposed) == 1 else None
-
-
-def _flags(correction: Correction) -> set[str]:
-    if correction.field != VERDICT:
-        return {"wrong_key" if correction.field == ANSWER else "wrong_stem"}
-    # Whoever verifies sees what is flagged, corrects it in the same step and says that the question is sound.
-    whole = {"wrong_key", "wrong_stem"} if correction.origin == "verification" else set()
-    return {"out_of_scope", *whole}
 
 
 MIN_REVIEWED = 20  # least number of reviewed questions for learning: in all, and in one dimension

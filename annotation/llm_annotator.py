@@ -286,26 +286,18 @@ def value_probability(answer: wire.Answer, keys: Sequence[str]) -> float | None:
     probabilities of lettered choices well calibrated in large models). The value may stand under any of the keys; the
     last mention of the first that is there counts.
     """
-    span = _span(answer.text, keys)
-    if not answer.logprobs or span is None:
+    names = (re.escape(json.dumps(key, ensure_ascii=False)) for key in keys)
+    mentions = ([*re.finditer(name + r'\s*:\s*"?([^",}\s]+)', answer.text)] for name in names)
+    found = next(filter(None, mentions), None)
+    if not answer.logprobs or found is None:
         return None
+    start, end = (len(answer.text[:place].encode()) for place in found[-1].span(1))  # in bytes of UTF-8
     total, at = 0.0, 0
     for length, logprob in answer.logprobs:
-        if at < span[1] and at + length > span[0]:
+        if at < end and at + length > start:
             total += min(logprob, 0.0)
         at += length
     return math.exp(total)
-
-
-def _span(text: str, keys: Sequence[str]) -> tuple[int, int] | None:
-    """Return the place of the value, in bytes of UTF-8."""
-    for key in keys:
-        name = re.escape(json.dumps(key, ensure_ascii=False))
-        mentions = [*re.finditer(name + r'\s*:\s*"?([^",}\s]+)', text)]
-        if mentions:
-            start, end = mentions[-1].span(1)
-            return len(text[:start].encode()), len(text[:end].encode())
-    return None
 
 
 _ABOUT_A_TOKEN = re.compile(r"[A-Za-z]{1,6}|\d{1,3}|[^\sA-Za-z0-9]")
@@ -334,7 +326,9 @@ def estimate_requests(
     requests = {request.key(options): request for request in asked}
     stored = store.get_many(requests)
     missing = [request for key, request in requests.items() if key not in stored]
-    tokens = sum(map(_request_tokens, missing))
+    forms = (json.dumps(each.response_format, ensure_ascii=False) for each in missing if each.response_format)
+    texts = [message["content"] for each in missing for message in each.messages]
+    tokens = sum(map(about_tokens, (*forms, *texts))) + _MESSAGE_TOKENS * len(texts)
     number = f"{len(missing):,} {what} ({len(stored):,} answered before)" if stored else f"{len(missing):,} {what}"
     return options.told(number, tokens, len(missing) * answer, digits=4, batched=batched)
 
@@ -350,8 +344,3 @@ def estimate(
     requests = requests_for(questions, options, prompt)
     answer = about_tokens(example("10"))
     return estimate_requests(options, requests, store, "requests to make", answer, batched=params.batch)
-
-
-def _request_tokens(request: wire.ChatRequest) -> int:
-    form = json.dumps(request.response_format, ensure_ascii=False) if request.response_format else ""
-    return about_tokens(form) + sum(about_tokens(each["content"]) + _MESSAGE_TOKENS for each in request.messages)

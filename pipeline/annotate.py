@@ -32,7 +32,12 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     annotator = choose(params, context.store, reviewed_questions(Question.from_frame(asked), tables, params))
     outcomes: list[Labelled | Unlabelled] = []
     if isinstance(annotator, LexiconAnnotator):
-        annotations = _by_terms(asked, context)
+        parts = [Annotation.to_frame([])]
+        with context.progress(asked.height, "questions") as advance:
+            for part in asked.iter_slices(_BLOCK):  # block by block: that bounds memory
+                block = list(Question.from_frame(part))
+                parts.append(_annotations(block, annotator.annotate(block, advance), annotator.identity))
+        annotations = pl.concat(parts)
     else:
         questions = list(Question.from_frame(asked))
         with context.progress(annotator.units(questions), "requests") as advance:
@@ -59,16 +64,6 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
         complete=not waiting,
         notes=[*by.notes, *request_notes(failures, bill, params.llm, stage="annotate", lack="got no labels")],
     )
-
-
-def _by_terms(questions: pl.DataFrame, context: Context) -> pl.DataFrame:
-    """Return what the lexicon says, block by block: that bounds memory."""
-    lexicon, annotations = LexiconAnnotator(), [Annotation.to_frame([])]
-    with context.progress(questions.height, "questions") as advance:
-        for part in questions.iter_slices(_BLOCK):
-            block = list(Question.from_frame(part))
-            annotations.append(_annotations(block, lexicon.annotate(block, advance), lexicon.identity))
-    return pl.concat(annotations)
 
 
 def _annotations(

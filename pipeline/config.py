@@ -91,39 +91,39 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     origins: dict[str, str] = {}
     given = (("command line", key, value) for key, value in (overrides or {}).items())
     for origin, key, value in (*_from_environment(), *given):
-        _set(content, key.split("."), value)  # the environment first: the command line wins
+        *sections, last = key.split(".")
+        place = content
+        for name in sections:
+            place = place.setdefault(name, {})  # --set makes sections that the file lacks
+            if not isinstance(place, dict):
+                raise UserError(f"{key}: {name} is not a section")
+        place[last] = value  # the environment first: the command line wins
         origins[key] = origin
     home = path.resolve().parent
-    use_label_set(_label_set(content, home))  # params below name its dimensions
+    dataset = content.get("dataset")
+    labels = dataset.get("labels") if isinstance(dataset, dict) else None  # what is no path is told later
+    own = read_label_set(_path(Path(labels), home, "dataset.labels")) if isinstance(labels, str) else None
+    use_label_set(own)  # params below name its dimensions
     try:
         config = Config.model_validate(content)
     except ValidationError as error:
         problems = (_explain(origins.get(_where(problem), path.name), problem) for problem in error.errors())
         raise UserError("\n".join(problems)) from None
-    sections = {name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)}
+    settled = {name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)}
     named = tuple(sorted({name for source in config.sources.values() for name in source.headers()}))
     joins = tuple(sorted((name, source.join_images) for name, source in config.sources.items() if source.join_images))
     columns_and_joins = {"columns": named, "joins": joins}  # tuples: engines are kept by them
-    sections["ocr"] = sections["ocr"].model_copy(update=columns_and_joins)
-    sections["parse"] = sections["parse"].model_copy(update={"sources": config.sources})
-    config = config.model_copy(update=sections)
-    # Refuse folders that would be replaced or deleted with another one. ``build`` is written anew and safe to delete,
-    # so papers and releases must not lie in it. The folder of papers may hold the other two (``raw = "."``): they are
-    # left out when it is read.
+    settled["ocr"] = settled["ocr"].model_copy(update=columns_and_joins)
+    settled["parse"] = settled["parse"].model_copy(update={"sources": config.sources})
+    config = config.model_copy(update=settled)
+    # ``build`` is written anew and safe to delete, so papers and releases must not lie in it. The folder of papers may
+    # hold the other two (``raw = "."``): they are left out when it is read.
     for outer, inner in (("build", "raw"), ("build", "releases"), ("releases", "build"), ("releases", "raw")):
         around, inside = getattr(config.dataset, outer), getattr(config.dataset, inner)
         if inside.resolve().is_relative_to(around.resolve()):  # links are followed: build -> papers
-            raise UserError(
-                f"{path.name}: dataset.{inner} ({inside}) lies in dataset.{outer} ({around}): give it a folder of its own"
-            )
+            problem = f"dataset.{inner} ({inside}) lies in dataset.{outer} ({around})"
+            raise UserError(f"{path.name}: {problem}: give it a folder of its own")
     return config
-
-
-def _label_set(content: dict[str, Any], home: Path) -> LabelSet | None:
-    """The dataset's own, read before the sections that may name its dimensions; what is no path is told later."""
-    dataset = content.get("dataset")
-    named = dataset.get("labels") if isinstance(dataset, dict) else None
-    return read_label_set(_path(Path(named), home, "dataset.labels")) if isinstance(named, str) else None
 
 
 def read_label_set(path: Path) -> LabelSet:
@@ -177,20 +177,15 @@ def _read(path: Path, absent: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise UserError(absent) from None
     except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits, brackets in brackets
-        raise UserError(f"{path} is not TOML in UTF-8: {error}{_hint(text, str(error))}") from None
+        at = re.search(r"at line (\d+)", str(error))  # "Invalid value (at line 3, column 9)"
+        hint = "; paths with backslashes stand in 'single quotes'" if "\\" in text else ""
+        if _FULL_WIDTH.search(text.splitlines()[int(at[1]) - 1] if at else ""):
+            hint = "; write straight quotes and a plain = there"
+        elif str(error).startswith("Cannot declare"):  # "Cannot declare ('dataset',) twice"
+            hint = "; a section stands once: put its keys together"
+        raise UserError(f"{path} is not TOML in UTF-8: {error}{hint}") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
-
-
-def _hint(text: str, error: str) -> str:
-    """Return advice on the most frequent mistakes, if the text of a file shows one."""
-    at = re.search(r"at line (\d+)", error)  # "Invalid value (at line 3, column 9)"
-    line = text.splitlines()[int(at[1]) - 1] if at else ""
-    if _FULL_WIDTH.search(line):
-        return "; write straight quotes and a plain = there"
-    if error.startswith("Cannot declare"):  # "Cannot declare ('dataset',) twice"
-        return "; a section stands once: put its keys together"
-    return "; paths with backslashes stand in 'single quotes'" if "\\" in text else ""
 
 
 def _from_environment() -> Iterator[tuple[str, str, Any]]:
@@ -213,14 +208,6 @@ def toml_value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]  # 7, true, [8, 1, 1], "quoted"
     except (ValueError, RecursionError):
         return text
-
-
-def _set(content: dict[str, Any], keys: list[str], value: Any) -> None:
-    for key in keys[:-1]:
-        content = content.setdefault(key, {})  # --set makes sections that the file lacks
-        if not isinstance(content, dict):
-            raise UserError(f"{'.'.join(keys)}: {key} is not a section")
-    content[keys[-1]] = value
 
 
 def _explain(file: str, problem: Any) -> str:

@@ -56,7 +56,10 @@ def explain(build: Path, wanted: str) -> QuestionHistory:
             story.events.append(StageEvent(stage, "corrected", row["field"], detail))
         for _, event, item in set_aside(build, stage, lambda name: name == story.question_id):
             story.events.append(event)
-            story.question = story.question or _question_in(item, story.question_id)
+            content = json.loads(item) if item else None
+            rows = content if isinstance(content, list) else [content]
+            own = (row for row in rows if isinstance(row, dict) and row.get("question_id") == story.question_id)
+            story.question = story.question or next((row for row in own if "content_hash" in row), None)
     story.relatives = [
         row
         for cluster in find_rows(build, "dedup/clusters", mine)
@@ -68,14 +71,6 @@ def explain(build: Path, wanted: str) -> QuestionHistory:
     story.split = assigned[0]["split"] if assigned else None
     story.predictions = find_rows(build, "evaluate/predictions", mine)
     return story
-
-
-def _question_in(item: str | None, question_id: str) -> Row | None:
-    """Return the question that a row of rejects or review holds, alone or among others."""
-    content = json.loads(item) if item else None
-    rows = content if isinstance(content, list) else [content]
-    own = (row for row in rows if isinstance(row, dict) and row.get("question_id") == question_id)
-    return next((row for row in own if "content_hash" in row), None)
 
 
 def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[Region]]:

@@ -159,13 +159,13 @@ class Studio:
                 fields, include = ("all", _ANSWERED) if answers else ("task_only", _LISTED)
                 params = {"project": project_id, "query": json.dumps(query), "fields": fields, "include": include}
                 reply = self._ask("GET", "api/tasks/", params=params | {"page_size": _PAGE, "resolve_uri": False})
-                page, total = (reply["tasks"], reply["total"])
+                page = reply["tasks"]
                 for task in page:
                     if task["id"] <= last:
                         raise ValueError("not in the order of ids")
                     last = task["id"]
                     yield task
-                if len(page) >= total or not page:  # a server may give fewer at once than it is asked for
+                if len(page) >= reply["total"] or not page:  # a server may give fewer at once than it is asked for
                     return
 
     def import_tasks(self, project_id: int, payloads: Sequence[Mapping[str, Any]]) -> None:

@@ -109,7 +109,13 @@ def fields_of(text: str) -> dict[str, str]:
     begin = max((place for place, label in enumerate(labels) if label and label[1] == "A"), default=None)
     if begin is None:
         raise UnreadableTextError("no options A, B … at the beginning of lines")
-    fields = _head("\n".join(lines[:begin]))
+    head = "\n".join(lines[:begin])
+    shared, mark, stem = head.partition(_STEM_HEAD)
+    case = shared.strip().removeprefix(_SHARED_HEAD).strip() if mark else ""
+    stem = (stem if mark else head).strip()
+    if not stem:
+        raise UnreadableTextError("no stem before the options")
+    fields = {SHARED: case, STEM: stem} if case else {STEM: stem}
     label = ""
     for line in lines[begin:]:
         option = _LABEL.match(line)
@@ -149,13 +155,3 @@ def _text(fields: Mapping[str, str]) -> str:
 def _bare(text: str | None) -> str | None:
     """Return a text without the white space that separates no words: frictionrub and friction rub differ."""
     return None if text is None else re.sub(r"(?<![0-9A-Za-z])\s+|\s+(?![0-9A-Za-z])", "", " ".join(text.split()))
-
-
-def _head(text: str) -> dict[str, str]:
-    shared, mark, stem = text.partition(_STEM_HEAD)
-    if not mark:
-        stem, shared = text, ""
-    stem, shared = stem.strip(), shared.strip().removeprefix(_SHARED_HEAD).strip()
-    if not stem:
-        raise UnreadableTextError("no stem before the options")
-    return {SHARED: shared, STEM: stem} if shared else {STEM: stem}

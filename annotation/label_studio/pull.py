@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -125,7 +126,9 @@ def pull(
     start = empty if full or force or renamed is not before or before.project != name else before
     before = renamed
     after = _fetch(studio, kind, project, start, advance)
-    if start.since is not None and not _is_whole(studio, project, after):
+    told, count = project.annotations, after.annotations.filter(~pl.col("skipped") & ~pl.col("gone")).height
+    # Annotations of a deleted task go without a trace; new ones may come meanwhile.
+    if start.since is not None and not (count == told or told < count <= studio.project(project.id).annotations):
         start = empty
         after = _fetch(studio, kind, project, start, advance)
     after = with_known_times(before, after)
@@ -197,8 +200,14 @@ def _fetch(studio: Studio, kind: Kind, project: Project, start: Pulled, advance:
     people = studio.reviewers
     seen: dict[str, list[Mapping[str, Any]]] = {}
     data: dict[str, Mapping[str, Any]] = {}
-    since = start.since
-    for task in _changed(studio, project.id, start.since):
+    total, cancelled, since = "total_annotations", "cancelled_annotations", start.since
+    if since is None:  # all that were answered, or only skipped
+        skipped = [task_filter(total, "equal", 0), task_filter(cancelled, "greater", 0)]
+        wanted = [[task_filter(total, "greater", 0)], skipped]
+    else:
+        moment = timestamp(datetime.fromisoformat(since) - _OVERLAP)
+        wanted = [[task_filter("updated_at", "greater", moment, "Datetime")]]
+    for task in chain.from_iterable(studio.tasks(project.id, *filters, answers=True) for filters in wanted):
         advance(1)
         question_id = task["data"].get(QUESTION_ID)
         if isinstance(question_id, str):  # otherwise it is somebody else's task
@@ -212,18 +221,6 @@ def _fetch(studio: Studio, kind: Kind, project: Project, start: Pulled, advance:
         rows.extend(read_task(data[question_id], answers, people, kind.name))
     stale = {name: pl.col(order[0]).is_in(list(seen)) for name, order in _ORDER.items()}
     return replace(start.with_rows(rows, stale), since=since)
-
-
-def _changed(studio: Studio, project_id: int, since: str | None) -> Iterator[Mapping[str, Any]]:
-    """Yield tasks that changed since then; without a date, all that were answered or skipped."""
-    total, cancelled = "total_annotations", "cancelled_annotations"
-    skipped = [task_filter(total, "equal", 0), task_filter(cancelled, "greater", 0)]
-    wanted = [[task_filter(total, "greater", 0)], skipped]
-    if since is not None:
-        moment = timestamp(datetime.fromisoformat(since) - _OVERLAP)
-        wanted = [[task_filter("updated_at", "greater", moment, "Datetime")]]
-    for filters in wanted:
-        yield from studio.tasks(project_id, *filters, answers=True)
 
 
 def _sorted(name: str, frame: pl.DataFrame) -> pl.DataFrame:
@@ -257,9 +254,3 @@ def report_of(
         newly_gone=kept.join(before.annotations.filter("gone"), on=_KEY, how="anti").height,
         remedy=remedy,
     )
-
-
-def _is_whole(studio: Studio, project: Project, pulled: Pulled) -> bool:
-    """Return whether no annotation went without a trace, as those of a deleted task do; new ones may come meanwhile."""
-    before, count = project.annotations, pulled.annotations.filter(~pl.col("skipped") & ~pl.col("gone")).height
-    return count == before or before < count <= studio.project(project.id).annotations

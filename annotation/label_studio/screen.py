@@ -57,6 +57,7 @@ def _read(name: str) -> str:
     return (files("build_dataset.annotation.label_studio") / "screens" / name).read_text(encoding="utf-8")
 
 
+_TEMPLATES = Environment(loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined)
 FLAG_NAMES, VERDICTS = (
     tuple(Offer(**each) for each in offers) for offers in tomllib.loads(_read("offers.toml")).values()
 )
@@ -70,7 +71,9 @@ def review_config(*, opinions: bool = False) -> str:
     for numeral, dimension in numbered_dimensions():
         held = "" if dimension.name in rows else next(chords, "")
         choices = list(_choices(dimension, rows.get(dimension.name, ""), held))
-        columns.append((numeral, dimension, _layout(dimension), held.title(), choices))
+        longest = max(len(label.zh) for label in dimension.labels)
+        layout = "bd-line" if len(dimension.labels) <= 9 else "bd-grid3" if longest > 11 else "bd-grid4"
+        columns.append((numeral, dimension, layout, held.title(), choices))
     return _rendered("review", columns=columns, flags={f.kind: f for f in FLAG_NAMES}, opinions=opinions)
 
 
@@ -110,14 +113,9 @@ def spellings(dimension: str) -> Iterator[tuple[LabelName, tuple[str, ...]]]:
 
 def _rendered(name: str, *styles: str, **values: Any) -> str:
     style = "".join(_read(sheet) for sheet in ("screen.css", *styles))
-    root = ET.fromstring(_templates().get_template(f"{name}.xml").render(style=style, **values))  # noqa: S314 (ours)
+    root = ET.fromstring(_TEMPLATES.get_template(f"{name}.xml").render(style=style, **values))  # noqa: S314 (ours)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode")
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined)
 
 
 def _rows() -> dict[str, str]:
@@ -146,10 +144,3 @@ def _choices(dimension: Dimension, row: str, held: str) -> Iterator[tuple[LabelN
 
 def _is_none(label: LabelName) -> bool:
     return label.abbr == "N/A"
-
-
-def _layout(dimension: Dimension) -> str:
-    if len(dimension.labels) <= 9:
-        return "bd-line"
-    longest = max(len(label.zh) for label in dimension.labels)
-    return "bd-grid3" if longest > 11 else "bd-grid4"

@@ -105,14 +105,9 @@ def task(
     question_id: str, shown: Mapping[str, str], prediction: Mapping[str, Any] | None, arm: str = PREFILLED
 ) -> ReviewTask:
     """A task that shows this."""
-    return ReviewTask(question_id, {QUESTION_ID: question_id, **shown, DIGEST: digest_of(shown)}, prediction, arm)
-
-
-def digest_of(data: Mapping[str, str]) -> str:
-    """Return the hash of what a task shows, whatever place its question has."""
-    unseen = (QUESTION_ID, META, DIGEST, ARM, BATCH, BATCH_SIZE)
-    shown = {name: text for name, text in data.items() if name not in unseen}
-    return sha256(json.dumps(shown, ensure_ascii=False, sort_keys=True))[:16]
+    texts = {name: text for name, text in shown.items() if name != META}  # whatever place its question has
+    digest = sha256(json.dumps(texts, ensure_ascii=False, sort_keys=True))[:16]
+    return ReviewTask(question_id, {QUESTION_ID: question_id, **shown, DIGEST: digest}, prediction, arm)
 
 
 def model_version(annotators: Iterable[str]) -> str:
@@ -210,18 +205,18 @@ def verification_tasks(items: Iterable[tuple[ReviewItem, Question]], *, crops: M
     pairs = sorted(items, key=lambda pair: pair[1].question_id)
     for question_id, group in groupby(pairs, key=lambda pair: pair[1].question_id):
         same = list(group)
-        everything = shown_fields(same[0][1])
+        question = same[0][1]
+        everything, base = shown_fields(question), whole_text(question)
         shown = {name: everything[name] for name in ("meta", "text", "key")}
-        base = whole_text(same[0][1])
         shown |= {"explanation": base.explanation or "", BASE: base.dumps()}
         reasons_of = [findings(item.reason, item.detail) for item, _ in same]
         codes = dict.fromkeys(code for each in reasons_of for code, _ in each)
         reasons = [*map(waiting_reasons, reasons_of), *(" ".join(look_at(code)) for code in codes)]
         shown["reason"] = "\n".join(dict.fromkeys(reasons))
-        question = same[0][1]
+        # As HTML: all of its text, what the reasons quote and what may be misread marked.
         quotes = [mark for item, _ in same for mark in quoted(item.detail)]
         answer = f"答案 {''.join(question.answer or []) or '（无）'}"
-        quotes = [*quotes, *([answer] if any(map(doubts_key, {*codes})) else [])]
+        quotes += [answer] if any(map(doubts_key, codes)) else []
         parts = [text_of(question), answer, f"解析：{question.explanation}" if question.explanation else ""]
         marked = (str(mark_places(part, quotes, places_in(part, question.unsure))) for part in parts if part)
         shown["marked"] = "\n".join(marked).replace("\n", "<br>")

@@ -89,19 +89,7 @@ class BatchRun:
             # Others are of another prompt or another time: their answers stay at the endpoint for then.
             if not self._asked.keys().isdisjoint(batch.keys):
                 return batch if batch.id else self._adopt(batch) or self._create(batch)
-        keys = self._next_file()
-        return self._create(self._save(Batch(uuid.uuid4().hex, keys))) if keys else None
-
-    def _save(self, batch: Batch) -> Batch:
-        """Remember a batch; one of whom every answer is in the store is forgotten."""
-        self._batches.pop(batch.token, None)
-        if batch.keys:
-            self._batches[batch.token] = batch
-        self.store.put(self._index, {b.token: (b.keys, b.id) for b in self._batches.values()})
-        return batch
-
-    def _next_file(self) -> tuple[str, ...]:
-        """Return as many requests as a file holds, and as the cap allows if every one costs its maximum."""
+        # As many requests as a file holds, and as the cap allows if every one costs its maximum.
         cap = self.options.max_cost
         left = math.inf if cap is None else cap - self.bills.spent()
         keys, size = list[str](), 0
@@ -111,7 +99,15 @@ class BatchRun:
             if left < 0 or (keys and (len(keys) == MOST_ROWS or size > MOST_BYTES)):
                 break
             keys.append(key)
-        return tuple(keys)
+        return self._create(self._save(Batch(uuid.uuid4().hex, tuple(keys)))) if keys else None
+
+    def _save(self, batch: Batch) -> Batch:
+        """Remember a batch; one of whom every answer is in the store is forgotten."""
+        self._batches.pop(batch.token, None)
+        if batch.keys:
+            self._batches[batch.token] = batch
+        self.store.put(self._index, {b.token: (b.keys, b.id) for b in self._batches.values()})
+        return batch
 
     def _adopt(self, batch: Batch) -> Batch | None:
         """Find a batch whose id never arrived by the token that the endpoint keeps."""

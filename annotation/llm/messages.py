@@ -222,7 +222,12 @@ def message_text(completion: Completion, *, elsewhere: bool = True) -> str:
     text = _text(message.get("content"))
     if not text.strip() and elsewhere:
         reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
-        text = _arguments(message) or (reasoning if "{" in reasoning else text)
+        try:
+            arguments = message["tool_calls"][0]["function"]["arguments"]
+            called = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        except (KeyError, IndexError, TypeError):
+            called = ""
+        text = called or (reasoning if "{" in reasoning else text)
     return text.encode("utf-8", "replace").decode()
 
 
@@ -245,14 +250,6 @@ def _text(content: object) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _arguments(message: Mapping[str, Any]) -> str:
-    try:
-        arguments = message["tool_calls"][0]["function"]["arguments"]
-    except (KeyError, IndexError, TypeError):
-        return ""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-
-
 def billed_tokens(completion: object) -> Usage:
     """The tokens of a completion; None where the endpoint says nothing, or nothing that can be."""
     usage = completion.get("usage") if isinstance(completion, dict) else None
@@ -271,7 +268,12 @@ def _logprobs(choice: Mapping[str, Any], text: str) -> list[list[float]] | None:
     Some servers trim the text: tokens before and after it, and what of them lies outside, are left out.
     """
     try:
-        pieces = [(_bytes(token), float(token["logprob"])) for token in choice["logprobs"]["content"]]
+        pieces = []
+        for token in choice["logprobs"]["content"]:
+            # A Chinese character may be split between tokens, which then have no text of their own, only bytes.
+            given = token.get("bytes")
+            piece = str(token["token"]).encode() if given is None else bytes(given)
+            pieces.append((piece, float(token["logprob"])))
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
     content = text.encode()
@@ -285,12 +287,6 @@ def _logprobs(choice: Mapping[str, Any], text: str) -> list[list[float]] | None:
             tokens.append([inside, round(logprob, 4)])
         at += len(piece)
     return tokens
-
-
-def _bytes(token: Mapping[str, Any]) -> bytes:
-    # A Chinese character may be split between tokens, which then have no text of their own, only bytes.
-    given = token.get("bytes")
-    return bytes(given) if given is not None else str(token["token"]).encode()
 
 
 def stored_cost(value: Mapping[str, Any], options: LlmOptions) -> float | None:

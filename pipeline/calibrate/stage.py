@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -26,10 +26,6 @@ from build_dataset.schemas.annotations import Calibration, Confusion, Reliabilit
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import dimensions
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 Item = TypeVar("Item", Calibration, Confusion)
 
@@ -211,7 +207,14 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     schema = {name: records.Annotation.polars_schema()[name] for name in _SAID}
     labels = [(item.question.question_id, pair) for item in reviewed for pair in item.labels.items()]
     experts = [(question_id, name, label.zh, None) for question_id, (name, label) in labels]
-    costs = _costs(tables["requests"], labelled, {each.identity.name for each in offline})
+    # Of one label: all requests of an annotator over all labels of the questions it was asked.
+    costs: dict[str, float | None] = dict.fromkeys(labelled)
+    costs |= dict.fromkeys((each.identity.name for each in offline), 0.0)
+    for (who,), billed in tables["requests"].group_by("annotator"):
+        told = len(dimensions()) * billed["question_id"].n_unique()  # one request asks for all dimensions
+        if who in costs:
+            # a part without a price makes the whole unknown
+            costs[str(who)] = None if billed["cost"].null_count() else float(billed["cost"].sum()) / told
     return Opinions(len(compared), pl.DataFrame(experts, schema, orient="row"), labelled, costs)
 
 
@@ -228,15 +231,3 @@ def _read(path: Path) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, ValueError, OSError) as error:
         problem = f"{path} is no table of annotations ({type(error).__name__})"
         raise UserError(f"{problem}: correct [calibrate] others") from None
-
-
-def _costs(requests: pl.DataFrame, annotators: Iterable[str], free: set[str]) -> dict[str, float | None]:
-    """Return the cost of one label: all requests of an annotator over all labels of the questions it was asked."""
-    costs: dict[str, float | None] = dict.fromkeys(annotators)
-    costs |= dict.fromkeys(free, 0.0)
-    for (name,), billed in requests.group_by("annotator"):
-        labels = len(dimensions()) * billed["question_id"].n_unique()  # one request asks for all dimensions
-        if name in costs:
-            # a part without a price makes the whole unknown
-            costs[str(name)] = None if billed["cost"].null_count() else float(billed["cost"].sum()) / labels
-    return costs

@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -122,7 +122,9 @@ def _command(stage: Stage) -> Callable[..., None]:
     ) -> None:
         from build_dataset.pipeline.runtime.runner import Runner
 
-        options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
+        plain = {key: value.value if isinstance(value, Enum) else value for key, value in given.items()}
+        paths = {key: str(value.resolve()) for key, value in plain.items() if isinstance(value, Path)}
+        options = {f"{stage.name}.{key}": value for key, value in (plain | paths).items()}  # from where the user is
         loaded = configure(config, overrides, options)
         if reason := loaded.params(stage.name).off():
             raise UserError(reason)
@@ -132,26 +134,15 @@ def _command(stage: Stage) -> Callable[..., None]:
                 print_line(line)
             return
         run(loaded, stage.name, stage.name, force, quiet, verbose, manifests, log_file)
-        if not quiet:
-            _note_unsaved_options(stage, [key for key, value in given.items() if value is not None])
+        fields = stage.params.model_fields
+        named = [key for key, value in given.items() if value is not None and not is_non_semantic(fields[key])]
+        if named and not quiet:  # options on the command line hold for this command only
+            flags = ", ".join(f"--{name.replace('_', '-')}" for name in named)
+            used = f"used this time only; `build-dataset run` uses [{stage.name}] of dataset.toml"
+            print_line(f"{flags}: {used}", console=Console(stderr=True))
 
     hidden = () if stage.estimate else ("dry_run",)  # only stages that may cost money have --dry-run
     return command(stage.name, run_stage, stage_options(stage.params), hidden)
-
-
-def _note_unsaved_options(stage: Stage, given: Sequence[str]) -> None:
-    """Tell the user that options on the command line hold for this command only."""
-    fields = stage.params.model_fields
-    options = [f"--{name.replace('_', '-')}" for name in given if not is_non_semantic(fields[name])]
-    if options:
-        used = f"used this time only; `build-dataset run` uses [{stage.name}] of dataset.toml"
-        print_line(f"{', '.join(options)}: {used}", console=Console(stderr=True))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    return str(value.resolve()) if isinstance(value, Path) else value  # from where the user is
 
 
 def init(folder: Path = Path(), raw: Path | None = None) -> None:

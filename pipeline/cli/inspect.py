@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
@@ -22,14 +21,12 @@ from build_dataset.pipeline.cli import report
 from build_dataset.pipeline.cli.language import is_chinese, stage_name, translated, word
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.ocr.params import OcrParams
-from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import counted, in_both_languages, look_at
 
 if TYPE_CHECKING:
-    from build_dataset.pipeline.explain import QuestionHistory
-    from build_dataset.pipeline.inspect.bank import Sample, TableView
+    from build_dataset.pipeline.inspect.bank import TableView
     from build_dataset.pipeline.runtime.runner import Runner
     from build_dataset.pipeline.set_aside import AsideRow
 
@@ -51,7 +48,12 @@ def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
     dataset = config.dataset
     if _inspect_bank(config, paper):  # workbooks and JSON have rows, no pages
         return
-    document, content = inspect_page(dataset.build, dataset.raw, paper, _page_range(pages))
+    numbers = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", (pages or "").strip())  # "3", "1-20"
+    first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (0, 0)
+    if pages is not None and not 1 <= first <= last:  # 0-3 and 9-2 are refused
+        raise UserError(f"--pages {pages}: write it as FIRST-LAST, e.g. --pages 1-20")
+    shown = None if pages is None else range(first, last + 1)
+    document, content = inspect_page(dataset.build, dataset.raw, paper, shown)
     path = dataset.build / "inspect" / f"{_file_name(document)}.html"
     report.save(path, content)
     report.print_line(f"{report.shown(path)}: open it in a browser")
@@ -97,32 +99,17 @@ def _print_table(table: TableView, named: bool) -> None:
     rows = Table("row 行", "as it stands 原文", "as it was read 读入", show_lines=True)
     for sample in table.samples:
         lines = (f"{name}: {value}" for name, value in sample.fields.items() if value is not None)
+        shown = [f"[yellow]{escape(sample.doubt)}[/yellow]"] if sample.doubt else []
+        if question := sample.question:
+            options = (f"{option.label}. {escape(option.text)}" for option in question.options)
+            key = "".join(question.answer or []) or "—"
+            shown += [escape(question.stem), *options, f"答案 answer: {key}"]
         rows.add_row(
             str(sample.row),
             escape("\n".join(line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…" for line in lines)),
-            _read(sample),
+            "\n".join(shown) or "—",
         )
     Console().print(rows)
-
-
-def _read(sample: Sample) -> str:
-    """The question that a row became, and why it is not kept."""
-    lines = [f"[yellow]{escape(sample.doubt)}[/yellow]"] if sample.doubt else []
-    if question := sample.question:
-        options = (f"{option.label}. {escape(option.text)}" for option in question.options)
-        key = "".join(question.answer or []) or "—"
-        lines += [escape(question.stem), *options, f"答案 answer: {key}"]
-    return "\n".join(lines) or "—"
-
-
-def _page_range(text: str | None) -> range | None:
-    if text is None:
-        return None
-    numbers = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text.strip())  # "3", "1-20"
-    first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (0, 0)
-    if not 1 <= first <= last:  # 0-3 and 9-2 are refused
-        raise UserError(f"--pages {text}: write it as FIRST-LAST, e.g. --pages 1-20")
-    return range(first, last + 1)
 
 
 def _file_name(name: str) -> str:
@@ -142,7 +129,15 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
         report.print_json(rows)
         return
     if waiting:
-        _print_decided(rows)
+        decided = Table(
+            word("reason"),
+            *(Column(word(name), justify="right") for name in ("settled", "kept", "corrected", "rejected")),
+        )
+        for each in rows:
+            alarm = f"  [yellow]{word('probably a false alarm')}[/yellow]" if each["false_alarm"] else ""
+            shown = (f"{each[name]:,}" for name in ("settled", "kept", "corrected", "rejected"))
+            decided.add_row(escape(in_both_languages(each["reason"])) + alarm, *shown)
+        report.print_whole(decided)
         return
     report.print_doubts(config)
     numbers = (Column(word(name), justify="right") for name in (*_COUNTS, "time", "cost"))
@@ -160,17 +155,6 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
             if reasons:
                 report.print_line(f"{stage_name(row['stage'])} {word(outcome)}: {report.reason_line(reasons)}")
     report.print_files(config, _FILES)
-
-
-def _print_decided(rows: Sequence[dict[str, Any]]) -> None:
-    table = Table(
-        word("reason"), *(Column(word(name), justify="right") for name in ("settled", "kept", "corrected", "rejected"))
-    )
-    for row in rows:
-        alarm = f"  [yellow]{word('probably a false alarm')}[/yellow]" if row["false_alarm"] else ""
-        numbers = (f"{row[name]:,}" for name in ("settled", "kept", "corrected", "rejected"))
-        table.add_row(escape(in_both_languages(row["reason"])) + alarm, *numbers)
-    report.print_whole(table)
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:
@@ -204,11 +188,9 @@ def list_items(
     build = config.dataset.build
     if not (build / "ocr").is_dir():
         raise UserError(f"nothing built in {build}: run `build-dataset run` first")
-    rows = items(build, outcome, file, reason)
-    if file and not rows:
-        names = [loss.document.casefold() for loss in source_losses(partial(find_table, build))]
-        if not any(file.casefold() in name for name in names):
-            raise UserError(f"--file {file}: no such source was read; `build-dataset status` lists them")
+    rows, losses = items(build, outcome, file, reason), source_losses(partial(find_table, build))
+    if file and not rows and not any(file.casefold() in loss.document.casefold() for loss in losses):
+        raise UserError(f"--file {file}: no such source was read; `build-dataset status` lists them")
     if as_json:
         report.print_json([asdict(row) for row in rows])
         return
@@ -270,42 +252,32 @@ def _line(text: str) -> str:
 def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: bool = False) -> None:
     """Show the history of one question: source, stages, labels, split."""
     from build_dataset.pipeline.explain import explain as story_of
+    from build_dataset.pipeline.explain import question_place
 
     dataset = config.dataset
     story = story_of(dataset.build, question_id)
-    picture = _write_crop(dataset, story) if crop else None  # pages are drawn in a worker: seconds
+    picture = dataset.build / "crops" / f"{_file_name(story.question_id)}.png" if crop else None
+    if picture:  # pages are drawn in a worker: seconds
+        from build_dataset.pipeline.crop import crop_in_worker, find_paper
+
+        document, regions = question_place(dataset.build, story)
+        report.save(picture, crop_in_worker(find_paper(dataset.build, dataset.raw, document), regions))
     if as_json:
         report.print_json(asdict(story) | ({"crop": str(picture)} if picture else {}))
         return
     report.print_template("explain", story)
     if story.labels or story.annotations:
-        Console().print(_labels(story))
+        table = Table(*map(word, ("dimension", "label", "status", "who")))
+        final = {row["dimension"]: row for row in story.labels}
+        machine = {row["dimension"]: row for row in story.annotations}
+        for name, dimension in dimensions().items():
+            row, guess = final.get(name), machine.get(name, {})
+            known = row or guess  # the experts first, then the annotator
+            label, guessed = known.get("label"), word(" (estimate)") if known.get("estimate") else ""
+            both = f"{label} {dimension.english(label) or ''}" if label else "—"
+            who = ", ".join(row["reviewers"]) if row and row["reviewers"] else guess.get("annotator", "")
+            status = row["status"] if row else "annotated"
+            table.add_row(f"{dimension.zh} {dimension.en}", escape(both + guessed), status, escape(who))
+        Console().print(table)
     if picture:
         report.print_line(f"crop: {report.shown(picture)}")
-
-
-def _write_crop(dataset: DatasetParams, story: QuestionHistory) -> Path:
-    """The question as it stands on paper, as ``build/crops/ID.png``."""
-    from build_dataset.pipeline.crop import crop_in_worker, find_paper
-    from build_dataset.pipeline.explain import question_place
-
-    document, regions = question_place(dataset.build, story)
-    picture = crop_in_worker(find_paper(dataset.build, dataset.raw, document), regions)
-    path = dataset.build / "crops" / f"{_file_name(story.question_id)}.png"
-    report.save(path, picture)
-    return path
-
-
-def _labels(story: QuestionHistory) -> Table:
-    table = Table(*map(word, ("dimension", "label", "status", "who")))
-    final = {row["dimension"]: row for row in story.labels}
-    machine = {row["dimension"]: row for row in story.annotations}
-    for name, dimension in dimensions().items():
-        row, guess = final.get(name), machine.get(name, {})
-        known = row or guess  # the experts first, then the annotator
-        label, guessed = known.get("label"), word(" (estimate)") if known.get("estimate") else ""
-        both = f"{label} {dimension.english(label) or ''}" if label else "—"
-        who = ", ".join(row["reviewers"]) if row and row["reviewers"] else guess.get("annotator", "")
-        status = row["status"] if row else "annotated"
-        table.add_row(f"{dimension.zh} {dimension.en}", escape(both + guessed), status, escape(who))
-    return table

@@ -77,13 +77,9 @@ def _messages() -> list[tuple[re.Pattern[str], str]]:
     """Patterns of the English messages with their Chinese texts, those with most letters of their own first."""
     known: dict[str, str] = _texts()["messages"]
     ordered = sorted(known, key=lambda text: -len(_PLACE.sub("", text)))
-    return [(_pattern(english), known[english]) for english in ordered]
-
-
-def _pattern(english: str) -> re.Pattern[str]:
-    """A pattern with a group for each placeholder, in the order of their numbers in the English text."""
-    pieces = _PLACE.split(english)[::2]  # between the placeholders
-    return re.compile("(.*?)".join(map(re.escape, pieces)), re.DOTALL)
+    # A group for each placeholder, in the order of their numbers in the English text.
+    patterns = ("(.*?)".join(map(re.escape, _PLACE.split(english)[::2])) for english in ordered)
+    return [(re.compile(each, re.DOTALL), known[english]) for each, english in zip(patterns, ordered, strict=True)]
 
 
 @cache

@@ -72,7 +72,12 @@ def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report
     print_doubts(config, console)
     made = {report.stage.name: report.manifest for report in reports}  # also of stages that were already done
     build = config.dataset.build
-    if "export" in made and not _print_nothing_left(console, reports):
+    counts = {name: manifest["counts"] for name, manifest in made.items()}
+    empty = next((name for name, each in counts.items() if each["in"] and not each["kept"]), None)
+    if "export" in made and empty:  # the first such stage is to blame
+        why = reason_line({**made[empty]["reasons"]["rejected"], **made[empty]["reasons"]["waiting"]})
+        print_warning(f"nothing is left after {empty}: {why}", console)
+    elif "export" in made:
         draft = "" if every_release(config.dataset) else word(" (a draft until `build-dataset release`)")
         columns = (word("split"), Column(word("questions"), justify="right"), word("file"))
         splits = Table(*columns, title=f"{config.dataset.name}: {word('splits')}{draft}", title_justify="left")
@@ -136,17 +141,6 @@ def print_files(config: ConfigBase, most: int, console: Console | None = None) -
         print_warning(f"warning: {either(notice.english, notice.chinese)}", console)
     if len(notices) > _ALARMS:
         print_warning(f"… and {len(notices) - _ALARMS:,} more files; see the report", console)
-
-
-def _print_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
-    """Name the stage after which no question was left, with the reasons; return whether there is one."""
-    for report in reports:
-        counts, reasons = report.manifest["counts"], report.manifest["reasons"]
-        if counts["in"] and not counts["kept"]:  # the first such stage is to blame
-            why = reason_line({**reasons["rejected"], **reasons["waiting"]})
-            print_warning(f"nothing is left after {report.stage.name}: {why}", console)
-            return True
-    return False
 
 
 def print_template(template: str, it: object, console: Console | None = None) -> None:

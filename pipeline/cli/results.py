@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -26,15 +25,10 @@ _OPEN_LABELS = {
 }
 """Statuses of labels that nobody has settled."""
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from build_dataset.schemas.evaluation import Score
-
 
 def score(source: Path, out: Path, key: Path | None = None, tables: Path | None = None, strict: bool = False) -> None:
     """Score raw model outputs from a file. No dataset is needed."""
-    from build_dataset.pipeline.evaluate.submission import DEFAULT, score_file, unsure_file, write_rows
+    from build_dataset.pipeline.evaluate.submission import DEFAULT, read_items, score_file, unsure_file, write_rows
 
     here = Path(FILE_NAME)
     params = load(here).score if here.is_file() else DEFAULT
@@ -49,40 +43,27 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
             raise UserError("--tables goes with --key: without one there are no categories to score by")
         counts = score_file(source, out, params)
     else:
+        from build_dataset.pipeline.evaluate.results import build
         from build_dataset.pipeline.evaluate.submission import score_submission
 
         scored = score_submission(source, key, params=params)
         counts = write_rows(scored.rows, out)
-        _print_tables(scored.scores, tables)
+        for name, table in build.tables(build.Evaluated(scored.scores)):
+            print_line(name, "bold")
+            print_line(table.markdown())
+            if tables is not None:
+                for path, content in table.files().items():
+                    save(tables / path, content)
         if scored.missing:
             print_line(f"{scored.missing} questions of the key have no answer in {source.name}")
-    _print_unsure(unsure_file(out), counts["rows"])
+    unsure = list(read_items(unsure_file(out)))
+    if unsure:
+        print_line(f"{counted(len(unsure), 'output')} read weakly or not at all: {shown(unsure_file(out))}")
+    unread = sum(row["extracted"] is None for row in unsure)
+    if unread > max(2, counts["rows"] // 20):
+        print_line(f"{unread} of {counts['rows']} outputs give no answer that can be read 许多输出未读出答案")
     summary = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     print_line(f"{summary}; written to {shown(out)}")
-
-
-def _print_unsure(path: Path, rows: int) -> None:
-    """Say which outputs a person should look at."""
-    from build_dataset.pipeline.evaluate.submission import read_items
-
-    unsure = list(read_items(path))
-    if unsure:
-        print_line(f"{counted(len(unsure), 'output')} read weakly or not at all: {shown(path)}")
-    unread = [row for row in unsure if row["extracted"] is None]
-    if len(unread) > max(2, rows // 20):
-        print_line(f"{len(unread)} of {rows} outputs give no answer that can be read 许多输出未读出答案")
-
-
-def _print_tables(scores: Sequence[Score], folder: Path | None) -> None:
-    from build_dataset.pipeline.evaluate.results.build import Evaluated
-    from build_dataset.pipeline.evaluate.results.build import tables as tables_of
-
-    for name, table in tables_of(Evaluated(scores)):
-        print_line(name, "bold")
-        print_line(table.markdown())
-        if folder is not None:
-            for path, content in table.files().items():
-                save(folder / path, content)
 
 
 def submission(run: str, out: Path, config: ConfigBase) -> None:

@@ -22,13 +22,12 @@ from build_dataset.pipeline.cli.report import print_json, print_line, print_temp
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.stage import Context, Stage
-from build_dataset.schemas.annotations import Agreement, LabelStatus
+from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import counted, minute
 
 if TYPE_CHECKING:
-    from build_dataset.annotation.adjudication import ReviewStatus
     from build_dataset.pipeline.runtime.runner import Runner
 
 REVIEW, EVALUATE = stage("review"), stage("evaluate")
@@ -186,7 +185,17 @@ def status(config: ConfigBase, as_json: bool = False) -> None:
         work = [{**asdict(expert), "alarms": expert.alarms()} for expert in experts]
         print_json({**progress._asdict(), "experts": work, "changes": [change._asdict() for change in changes]})
         return
-    Console().print(_dimension_table(progress, rows))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("dimension", min_width=16)
+    for heading in (*LabelStatus, "differ"):
+        table.add_column(str(heading), justify="right", no_wrap=True)
+    raw = {row.dimension: row.raw for row in rows}  # agreement by dimension
+    for name, counts in progress.dimensions.items():
+        dimension, agreed = dimensions()[name], raw.get(name)
+        numbers = [str(counts.get(label_status, 0)) for label_status in LabelStatus]
+        differ = "" if agreed is None else f"{1 - agreed:.1%}"  # of the questions that two experts saw
+        table.add_row(f"{dimension.zh} {dimension.en}", *numbers, differ)
+    Console().print(table)
     last = minute(progress.last_review) if progress.last_review else None  # None before the first pull
     print_template("review_status", {"found": progress, "experts": experts, "last": last, "changes": changes})
 
@@ -200,20 +209,6 @@ def _nothing_to_send_is_fine() -> Iterator[None]:
         yield
     except NothingToSendError as nothing:
         print_line(str(nothing))
-
-
-def _dimension_table(progress: ReviewStatus, rows: list[Agreement]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("dimension", min_width=16)
-    for heading in (*LabelStatus, "differ"):
-        table.add_column(str(heading), justify="right", no_wrap=True)
-    raw = {row.dimension: row.raw for row in rows}  # agreement by dimension
-    for name, counts in progress.dimensions.items():
-        dimension, agreed = dimensions()[name], raw.get(name)
-        numbers = [str(counts.get(label_status, 0)) for label_status in LabelStatus]
-        differ = "" if agreed is None else f"{1 - agreed:.1%}"  # of the questions that two experts saw
-        table.add_row(f"{dimension.zh} {dimension.en}", *numbers, differ)
-    return table
 
 
 def push_answers(

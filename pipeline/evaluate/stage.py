@@ -1,10 +1,9 @@
 """The evaluate stage: ask models the questions of a split, read their answers, score them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 from build_dataset.annotation.llm_annotator import estimate_requests
@@ -14,7 +13,7 @@ from build_dataset.pipeline.evaluate.backends.local.loading import missing_packa
 from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from build_dataset.pipeline.evaluate.judging.scores import RUBRIC, Verdicts, judge, judge_agreement, judged_scores
-from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, OpenAiModel, TransformersModel
+from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import failed_item, load_template
 from build_dataset.pipeline.evaluate.results import build as results
 from build_dataset.pipeline.evaluate.results.build import Evaluated
@@ -120,30 +119,24 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
     failures = ((prompt.id, given[prompt.id].failure) for prompt in work.prompts)
     made = work.read(run, given)
     made.waiting = [failed_item(at, why.reason, f"{run}: {why.detail}") for at, why in failures if why is not None]
-    made.ended, made.facts = ended, _facts(backend, given.values())
-    return made
-
-
-def _facts(backend: Backend, generations: Iterable[Generation]) -> dict[str, Any]:
-    """Return what a model is, what its server calls it and the libraries that its outputs were made with.
-
-    Tokens and cost of its outputs are null where unknown; calls that were paid in vain stand apart.
-    """
-    made = list(generations)
-    given = [each for each in made if each.text is not None]
+    # What a model is, what its server calls it and the libraries that its outputs were made with; tokens and cost of
+    # its outputs are null where unknown, and calls that were paid in vain stand apart.
+    texts = [each for each in given.values() if each.text is not None]
     summed = ("prompt_tokens", "completion_tokens", "cost")
-    made_with = {(library, number) for each in given for library, number in (each.made_with or {}).items()}
+    made_with = {(library, number) for each in texts for library, number in (each.made_with or {}).items()}
     wasted = Counter[str]()
-    for each in made:
+    for each in given.values():
         wasted.update(each.waste or {})
-    return {
+    made.ended = ended
+    made.facts = {
         "identity": dict(backend.identity),
-        "reported": sorted({each.model for each in given if each.model}),
+        "reported": sorted({each.model for each in texts if each.model}),
         "made_with": [" ".join(each) for each in sorted(made_with)],
-        "prompts": len(given),
-        **{name: _sum([getattr(each, name) for each in given]) for name in summed},
+        "prompts": len(texts),
+        **{name: _sum([getattr(each, name) for each in texts]) for name in summed},
         **{name: round(value, 6) for name, value in wasted.items() if value},
     }
+    return made
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
@@ -233,18 +226,13 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
     for model in models:
         if isinstance(model, OpenAiModel) and (missing := model.missing()) is not None:
             lines.append(f"evaluate, {model.run_name()}: {missing}")
-        lines += _unusable(model, params.cases)
+        lines += _said(partial(load_template, model.template(), model.task))
+        if isinstance(model, TransformersModel) and (missing := missing_packages(model)) is not None:
+            lines.append(missing)
+        lines += _said(partial(load_cases, params.cases)) if model.task is records.Task.CLINICAL else []
     if params.judge is not None and (missing := params.judge.missing()) is not None:
         lines.append(f"evaluate.judge: {missing}")
     return list(dict.fromkeys(lines))  # two models may lack the same package
-
-
-def _unusable(model: AskOptions, cases: Path | None) -> list[str]:
-    """Return the problems of the files that a model is asked with."""
-    lines = _said(partial(load_template, model.template(), model.task))
-    if isinstance(model, TransformersModel) and (missing := missing_packages(model)) is not None:
-        lines.append(missing)
-    return lines + (_said(partial(load_cases, cases)) if model.task is records.Task.CLINICAL else [])
 
 
 def _said(attempt: Callable[[], object]) -> list[str]:

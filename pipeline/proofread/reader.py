@@ -13,7 +13,6 @@ from typing import Any
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
 from build_dataset.annotation.llm.messages import (
-    Answer,
     BadAnswerError,
     ChatRequest,
     Failed,
@@ -155,18 +154,15 @@ class Proofreader:
                 self.failed |= dict.fromkeys(group, replace(outcome, waste=Waste())) | {group[0]: outcome}
                 continue
             name = outcome.request.key(self.params)
-            self._keep(group, outcome, bool(store.get_many([name])[name].get("batched")))
+            facts: dict[str, Any] = {"batched": bool(store.get_many([name])[name].get("batched"))}
+            usage, waste, model = outcome.usage, outcome.waste, outcome.model
+            for key, doubts in zip(group, read_reply(outcome.text, len(group)), strict=True):
+                cost = usage._asdict() | facts | {"model": model, "waste": astuple(waste)}
+                self.readings[key] = {"doubts": doubts, **cost}
+                store.put(key, self.readings[key])
+                self.failed.pop(key, None)
+                usage, waste, model = Usage(), Waste(), None  # the first question bears the cost of a reply
             advance(len(group))
-
-    def _keep(self, group: Group, answer: Answer, batched: bool) -> None:
-        """Store the readings of a reply; the first question bears its cost."""
-        for key, doubts in zip(group, read_reply(answer.text, len(group)), strict=True):
-            cost = (answer.usage, answer.waste, answer.model) if key == group[0] else (Usage(), Waste(), None)
-            usage, waste, model = cost
-            value = {"doubts": doubts, **usage._asdict(), "batched": batched, "model": model, "waste": astuple(waste)}
-            self.context.store.put(key, value)
-            self.readings[key] = value
-            self.failed.pop(key, None)
 
     def _options(self) -> ProofreadParams:
         """Return the options with what is left of ``max_cost``: readings of earlier requests count."""

@@ -23,7 +23,6 @@ from build_dataset.pipeline.report.texts import unfold
 from build_dataset.schemas import evaluation as records
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.release import ReleaseRow
-from build_dataset.schemas.wording import Notice
 
 PAGE = "answers.html"
 _FEW = 100  # questions below which the interval of an accuracy is wider than 20 points
@@ -59,20 +58,7 @@ def evaluation(build: Build) -> Section | None:
         "page": PAGE if page else None,
     }
     files = {**drawn, **({PAGE: page} if page else {})}
-    return Section(values, _notices(View(results.scores), results), files)
-
-
-def _plots(drawn: Mapping[str, bytes]) -> dict[str, Markup]:
-    """The plot that stands with each table, by the table's name."""
-    plots = ((PurePosixPath(name), data) for name, data in drawn.items())
-    return {
-        table_name(plot.stem.removeprefix("accuracy_by_")): html.inline(data)
-        for plot, data in plots
-        if plot.suffix == ".svg"
-    }
-
-
-def _notices(view: View, results: Evaluated) -> list[Notice]:
+    view = View(results.scores)
     notices = []
     runs = [run for run in view.runs if view.accuracy(run)]
     asked = max((view.sizes[run] for run in runs), default=0)
@@ -83,7 +69,17 @@ def _notices(view: View, results: Evaluated) -> list[Notice]:
         notices.append(notice("no_answers", runs=", ".join(much)))
     if doubt := unreviewed_warning(results.scores):
         notices.append(doubt)
-    return notices
+    return Section(values, notices, files)
+
+
+def _plots(drawn: Mapping[str, bytes]) -> dict[str, Markup]:
+    """The plot that stands with each table, by the table's name."""
+    plots = ((PurePosixPath(name), data) for name, data in drawn.items())
+    return {
+        table_name(plot.stem.removeprefix("accuracy_by_")): html.inline(data)
+        for plot, data in plots
+        if plot.suffix == ".svg"
+    }
 
 
 def answers_page(build: Build) -> bytes | None:

@@ -172,24 +172,23 @@ class Runner:
         for name, items in (("rejects.xlsx", result.rejects), ("review.xlsx", result.review)):
             if items:
                 publication.file(name, aside_workbook(aside_rows(items, documents)))
-        return publication.commit(self._manifest(stage, result, mark, hashes))
-
-    def _manifest(self, stage: Stage, result: Result, mark: str, hashes: dict[str, str]) -> dict[str, Any]:
         outcomes = {name: count for name, count in vars(result.counts).items() if name != "n_input"}
-        return {
-            "stage": stage.name,
-            "fingerprint": mark,
-            "complete": result.complete,
-            "counts": {"unit": stage.unit, "in": result.counts.n_input, **outcomes},
-            "reasons": {
-                "rejected": _tally(item.reason for item in result.rejects),
-                "waiting": _tally(item.reason for item in result.review for _ in item.question_ids or "?"),
-            },
-            "facts": result.facts,
-            "params": self.config.params(stage.name).semantic(),
-            "inputs": hashes,
-            "versions": {"python": platform.python_version()} | {name: version(name) for name in _VERSIONS},
-        }
+        return publication.commit(
+            {
+                "stage": stage.name,
+                "fingerprint": mark,
+                "complete": result.complete,
+                "counts": {"unit": stage.unit, "in": result.counts.n_input, **outcomes},
+                "reasons": {
+                    "rejected": _tally(item.reason for item in result.rejects),
+                    "waiting": _tally(item.reason for item in result.review for _ in item.question_ids or "?"),
+                },
+                "facts": result.facts,
+                "params": self.config.params(stage.name).semantic(),
+                "inputs": hashes,
+                "versions": {"python": platform.python_version()} | {name: version(name) for name in _VERSIONS},
+            }
+        )
 
     def _fingerprint(self, stage: Stage, hashes: dict[str, str]) -> str:
         params = self.config.params(stage.name).semantic()
