@@ -293,7 +293,16 @@ class LearnedAnnotator(Annotator):
             for others, inside in fold_rows(folds):
                 near[inside] = nearest_similarity(self._learned[inside], self._learned[others])
             for name, views in _views(questions, self._learned, near).items():
-                self._learn(name, views, folds)
+                known = dimensions()[name].labels
+                mine = [(row, item) for row, item in enumerate(self._reviewed) if name in item.labels]
+                rows = np.array([row for row, _ in mine], dtype=np.intp)
+                labels = np.array([known.index(item.labels[name]) for _, item in mine], dtype=np.intp)
+                if len(rows) < MIN_REVIEWED or np.bincount(labels).max() > MOST_ALIKE * len(rows):
+                    continue
+                model = self._models[name] = DimensionModel(views[rows], labels, folds[rows], len(known))
+                hashes = (item.question.content_hash for _, item in mine)
+                self._unseen[name] = dict(zip(hashes, model.out_of_fold, strict=True))
+                self._accuracy[name] = round(float((model.out_of_fold.argmax(axis=1) == labels).mean()), 4)
 
     def _label(self, questions: Sequence[Question]) -> Iterator[dict[str, Verdict]]:
         # In the dimensions that can be learned, as far as anything speaks for a label.
@@ -302,27 +311,13 @@ class LearnedAnnotator(Annotator):
             with threadpool_limits(1):
                 text = self._text(some)
                 views = _views(some, text, nearest_similarity(text, self._learned))
-                probabilities = [self._probabilities(name, some, view) for name, view in views.items()]
-            for rows in zip(*probabilities, strict=True):
-                pairs = zip(views, rows, strict=True)
-                verdicts = {name: _verdict(dimensions()[name], row) for name, row in pairs}
+                probabilities = []
+                for name, view in views.items():
+                    model, unseen = self._models.get(name), self._unseen.get(name, {})
+                    rows = np.exp(log_shares(view.own)) if model is None else model(view)
+                    pairs = zip(some, rows, strict=True)
+                    probabilities.append([unseen.get(question.content_hash, row) for question, row in pairs])
+            for likely in zip(*probabilities, strict=True):
+                of_each = zip(views, likely, strict=True)
+                verdicts = {name: _verdict(dimensions()[name], row) for name, row in of_each}
                 yield {name: verdict for name, verdict in verdicts.items() if verdict is not None}
-
-    def _learn(self, name: str, views: Views, folds: NDArray[np.intp]) -> None:
-        known = dimensions()[name].labels
-        mine = [(row, item) for row, item in enumerate(self._reviewed) if name in item.labels]
-        rows = np.array([row for row, _ in mine], dtype=np.intp)
-        labels = np.array([known.index(item.labels[name]) for _, item in mine], dtype=np.intp)
-        if len(rows) < MIN_REVIEWED or np.bincount(labels).max() > MOST_ALIKE * len(rows):
-            return
-        model = self._models[name] = DimensionModel(views[rows], labels, folds[rows], len(known))
-        hashes = (item.question.content_hash for _, item in mine)
-        self._unseen[name] = dict(zip(hashes, model.out_of_fold, strict=True))
-        self._accuracy[name] = round(float((model.out_of_fold.argmax(axis=1) == labels).mean()), 4)
-
-    def _probabilities(self, name: str, questions: Sequence[Question], views: Views) -> Matrix:
-        if (model := self._models.get(name)) is None:
-            return np.asarray(np.exp(log_shares(views.own)))
-        unseen, probabilities = self._unseen[name], model(views)
-        pairs = zip(questions, probabilities, strict=True)
-        return np.array([unseen.get(question.content_hash, row) for question, row in pairs])

@@ -141,8 +141,7 @@ class ReviewParams(Params):
     @model_validator(mode="after")
     def _consistent_people(self) -> ReviewParams:
         if both := sorted({*self.reviewers} & {*self.adjudicators}):
-            problem = "is among reviewers and adjudicators: nobody rules on their own labels"
-            raise ValueError(f"{both[0]} {problem}")
+            raise ValueError(f"{both[0]} is among reviewers and adjudicators: nobody rules on their own labels")
         if len({*self.reviewers}) < len(self.reviewers):
             raise ValueError("somebody is twice among reviewers (capital letters do not count)")
         if strangers := sorted({*self.quotas} - {*self.reviewers}):

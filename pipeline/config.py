@@ -135,8 +135,7 @@ def read_label_set(path: Path) -> LabelSet:
         raise UserError("\n".join(problems)) from None
     columns = [column for name in labels.by_name for column in label_columns(name)]
     if taken := [column for column in columns if column in _RESERVED or columns.count(column) > 1]:
-        advice = "choose another name for the dimension"
-        raise UserError(f"{path}: two columns would be called {taken[0]}: {advice}")
+        raise UserError(f"{path}: two columns would be called {taken[0]}: choose another name for the dimension")
     return labels
 
 

@@ -47,12 +47,30 @@ def run_checks(config: ConfigBase | None) -> list[Check]:
     checks = [
         Check("python", CheckState.OK, f"{platform.python_version()} ({sys.executable})"),
         Check("machine", CheckState.OK, f"{available_cores()} cores, {free:.0f} GB free here"),
-        *(*_packages(), *_opencv(), _label_studio(config), _gpu()),
     ]
+    for name, use, remedy in _PACKAGES:
+        try:
+            checks.append(Check(name, CheckState.OK, f"{version(name)} · {use}"))
+        except PackageNotFoundError:
+            checks.append(Check(name, CheckState.ABSENT, f"not installed · {use}", remedy))
+    checks += [*_opencv(), _label_studio(config)]
+    if shutil.which("nvidia-smi"):  # comes with the driver; importing torch takes seconds
+        checks.append(Check("gpu", CheckState.OK, "an NVIDIA driver is installed"))
+    else:
+        why = "none found; only local models (evaluate) and PaddleOCR gain from one"
+        checks.append(Check("gpu", CheckState.ABSENT, why))
     if config is None:
         hint = "`build-dataset init FOLDER` makes one"
         return [*checks, Check("dataset.toml", CheckState.ABSENT, "none in this folder", hint)]
-    return [*checks, *_dataset(config)]
+    if (raw := config.dataset.raw).is_dir():
+        checks.append(Check("raw folder", CheckState.OK, str(raw)))
+    else:
+        checks.append(Check("raw folder", CheckState.WRONG, f"no {raw}", "make it and put exam papers there"))
+    checks += [_language_model(config.section(AnnotateParams)), *_cluster(config)]
+    for stage in STAGES:
+        problems = stage.problems(config.params(stage.name), config.dataset)
+        checks += [Check(stage.name, CheckState.WRONG, each.removeprefix(f"{stage.name}: ")) for each in problems]
+    return checks
 
 
 _PACKAGES = (
@@ -61,14 +79,6 @@ _PACKAGES = (
     ("openvino", "makes OCR 3 times faster", "pip install openvino"),
     ("paddleocr", "PaddleOCR engine, if you prefer it", "pip install 'paddleocr>=3.7' (docs/ocr.md)"),
 )
-
-
-def _packages() -> Iterator[Check]:
-    for name, use, remedy in _PACKAGES:
-        try:
-            yield Check(name, CheckState.OK, f"{version(name)} · {use}")
-        except PackageNotFoundError:
-            yield Check(name, CheckState.ABSENT, f"not installed · {use}", remedy)
 
 
 def _opencv() -> Iterator[Check]:
@@ -81,8 +91,7 @@ def _opencv() -> Iterator[Check]:
         yield Check("opencv", CheckState.OK, "the build with windows, which PaddleOCR brings")
     else:
         remedy = "pip install --force-reinstall --no-deps opencv-python-headless"
-        problem = "the build with windows needs libGL.so.1: no OCR engine starts"
-        yield Check("opencv", CheckState.WRONG, problem, remedy)
+        yield Check("opencv", CheckState.WRONG, "the build with windows needs libGL.so.1: no OCR engine starts", remedy)
 
 
 def _label_studio(config: ConfigBase | None) -> Check:
@@ -129,12 +138,6 @@ def _untrusted(error: Exception, url: str, silent: Check) -> Check:
     return Check(silent.name, CheckState.WRONG, problem) if problem else silent
 
 
-def _gpu() -> Check:
-    if shutil.which("nvidia-smi"):  # comes with the driver; importing torch takes seconds
-        return Check("gpu", CheckState.OK, "an NVIDIA driver is installed")
-    return Check("gpu", CheckState.ABSENT, "none found; only local models (evaluate) and PaddleOCR gain from one")
-
-
 def _cluster(config: ConfigBase) -> Iterator[Check]:
     """The Ray cluster, where one is asked for."""
     if config.executor.kind != "ray":  # nothing to join
@@ -144,19 +147,6 @@ def _cluster(config: ConfigBase) -> Iterator[Check]:
         yield Check("ray cluster", CheckState.OK, workers)
     except UserError as error:
         yield Check("ray cluster", CheckState.WRONG, str(error).removeprefix("[executor] "))
-
-
-def _dataset(config: ConfigBase) -> Iterator[Check]:
-    raw = config.dataset.raw
-    if raw.is_dir():
-        yield Check("raw folder", CheckState.OK, str(raw))
-    else:
-        yield Check("raw folder", CheckState.WRONG, f"no {raw}", "make it and put exam papers there")
-    yield _language_model(config.section(AnnotateParams))
-    yield from _cluster(config)
-    for stage in STAGES:
-        for problem in stage.problems(config.params(stage.name), config.dataset):
-            yield Check(stage.name, CheckState.WRONG, problem.removeprefix(f"{stage.name}: "))
 
 
 _LEAST_DISK = 200 * 2**20  # bytes: the sample takes 20 MB, a thousand papers about 150 MB

@@ -36,8 +36,11 @@ def parse_version(text: str) -> Version:
 def every_release(dataset: DatasetParams) -> list[Path]:
     """Return the releases in the dataset's folder of releases, lowest version first; a ``UserError`` if one is none."""
     folders = dataset.releases.iterdir() if dataset.releases.is_dir() else ()
-    releases = {parse_version(path.name): path for path in folders if path.is_dir() and is_version(path.name)}
-    return [_checked(releases[version]) for version in sorted(releases)]
+    named = sorted((parse_version(path.name), path) for path in folders if path.is_dir() and is_version(path.name))
+    for _, folder in named:
+        if missing := [f"{split}.parquet" for split in SPLITS if not (folder / f"{split}.parquet").is_file()]:
+            raise UserError(f"{folder}: no release there ({missing[0]} is missing): put the whole release back")
+    return [folder for _, folder in named]
 
 
 def release_files(folder: Path) -> dict[str, Path]:
@@ -143,9 +146,3 @@ def _nearest(old: Mapping[str, str], new: Mapping[str, str]) -> list[tuple[str, 
         if score
     ]
     return [(one, other) for _, one, other in sorted(scored)]
-
-
-def _checked(folder: Path) -> Path:
-    if missing := [f"{split}.parquet" for split in SPLITS if not (folder / f"{split}.parquet").is_file()]:
-        raise UserError(f"{folder}: no release there ({missing[0]} is missing): put the whole release back")
-    return folder

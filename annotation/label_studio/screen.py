@@ -96,8 +96,7 @@ def scoring_config() -> str:
 def numbered_dimensions() -> Iterator[tuple[str, Dimension]]:
     """Yield the dimensions with ①, ②, ③ … as screens and opinions name them; none may have another part's name."""
     if clash := sorted(_TAKEN & dimensions().keys()):
-        problem = f"the experts' screen has a part {clash[0]!r} already"
-        raise UserError(f"{problem}: call that dimension something else")
+        raise UserError(f"the experts' screen has a part {clash[0]!r} already: call that dimension something else")
     for place, dimension in enumerate(dimensions().values()):
         yield chr(ord("①") + place), dimension
 

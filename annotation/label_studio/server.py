@@ -64,8 +64,7 @@ def require_free(port: int) -> None:
     try:
         socket.create_server((HOST, port)).close()
     except OSError:
-        remedy = "stop what listens there, or choose another with --port"
-        raise UserError(f"port {port} is in use: {remedy}") from None
+        raise UserError(f"port {port} is in use: stop what listens there, or choose another with --port") from None
 
 
 def _last_line(text: str) -> str:
@@ -209,8 +208,7 @@ def _read(home: Path) -> list[Account]:
     except FileNotFoundError:
         return []
     except (ValueError, TypeError):
-        remedy = f"restore it, or delete {home} to begin anew"
-        raise UserError(f"{home / _CREDENTIALS} cannot be read: {remedy}") from None
+        raise UserError(f"{home / _CREDENTIALS} cannot be read: restore it, or delete {home} to begin anew") from None
 
 
 def _write(home: Path, accounts: list[Account]) -> None:

@@ -91,8 +91,7 @@ def classify(error: Exception, options: LlmOptions) -> Fault:
     if isinstance(error, openai.APITimeoutError) and not never_sent:
         return Fault(Reason.TIMEOUT, f"no answer within {options.timeout:g} s", retry=True, maybe_billed=True)
     if isinstance(error, openai.APIConnectionError):
-        broke = "the connection broke before the answer"
-        detail = f"no connection to {options.base_url}" if never_sent else broke
+        detail = f"no connection to {options.base_url}" if never_sent else "the connection broke before the answer"
         return Fault(Reason.CONNECTION, detail, retry=True, maybe_billed=not never_sent)
     if isinstance(error, openai.APIStatusError):
         is_html = not isinstance(error.body, dict)
@@ -129,8 +128,7 @@ def fault_of_status(
     if (why := (None if message is None else str(message).format(status=status, **known))) is not None:
         raise UserError(why) from None
     if code in _FAULTS["codes"]["refused"]:
-        refused = f"the endpoint's filter refused the question (HTTP {status})"
-        return Fault(Reason.REFUSED, refused, retry=False)
+        return Fault(Reason.REFUSED, f"the endpoint's filter refused the question (HTTP {status})", retry=False)
     if code in _FAULTS["codes"]["too_long"] or status == 413:
         return Fault(Reason.TOO_LONG, f"the question does not fit the model (HTTP {status})", retry=False)
     if status == 429:

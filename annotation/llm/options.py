@@ -89,8 +89,7 @@ class LlmOptions(Params):
                 changed = {"price_in": price_in, "price_out": price_out, "currency": "USD"}
                 changed["batch_share"] = prices.get("batch_share", self.batch_share)
                 rates = f"{price_in:.2f} USD in, {price_out:.2f} out per million tokens"
-                origin = f"{rates}, list prices of {prices['date']} ({prices['source']})"
-                return self.model_copy(update=changed), origin
+                return self.model_copy(update=changed), f"{rates}, list prices of {prices['date']} ({prices['source']})"
         return self, None
 
     def told(self, asked: str, tokens_in: int, tokens_out: int, digits: int = 2, *, batched: bool = False) -> str:

@@ -138,18 +138,13 @@ def _against_experts(
     more: dict[str, Any] = {
         "calibration_error": None if error is None else round(error, 4),
         "cost_per_correct": None if cost is None or not same else round(cost * judged.height / same, 8),
-        **_accepted(judged, target),
     }
-    _compare(rows, about | {"reference": EXPERTS}, judged, **more)
-
-
-def _accepted(judged: pl.DataFrame, target: float) -> dict[str, float]:
-    """Return the lowest threshold above which labels are surely as right as the target, and their share."""
-    for threshold in STEPS:
+    for threshold in STEPS:  # the lowest above which labels are surely as right as the target, and their share
         taken = judged.filter(pl.col("confidence") >= threshold)
         if taken.height and wilson(int(taken["right"].sum()), taken.height)[0] >= target:
-            return {"threshold": threshold, "accepted": round(taken.height / judged.height, 4)}
-    return {}
+            more |= {"threshold": threshold, "accepted": round(taken.height / judged.height, 4)}
+            break
+    _compare(rows, about | {"reference": EXPERTS}, judged, **more)
 
 
 def confidence_bins(judged: pl.DataFrame) -> pl.DataFrame:
@@ -202,7 +197,12 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     asked = ((each.identity.name, each.annotations(compared)) for each in offline)
     labelled |= {name: records.Annotation.to_frame(rows).select(_SAID) for name, rows in asked}
     for path in others:
-        for name, opinion in _by_annotator(_read(path).filter(wanted)).items():
+        try:
+            table = records.Annotation.to_frame(records.Annotation.from_frame(pl.read_parquet(path, glob=False)))
+        except (pl.exceptions.PolarsError, ValueError, OSError) as error:
+            problem = f"{path} is no table of annotations ({type(error).__name__})"
+            raise UserError(f"{problem}: correct [calibrate] others") from None
+        for name, opinion in _by_annotator(table.filter(wanted)).items():
             labelled.setdefault(name, opinion)
     schema = {name: records.Annotation.polars_schema()[name] for name in _SAID}
     labels = [(item.question.question_id, pair) for item in reviewed for pair in item.labels.items()]
@@ -223,11 +223,3 @@ def _by_annotator(annotations: pl.DataFrame) -> dict[str, pl.DataFrame]:
     stated = annotations.filter(pl.col("annotator") != MEASURED)
     groups = stated.group_by("annotator", maintain_order=True)
     return {str(name): rows.select(_SAID) for (name,), rows in groups}
-
-
-def _read(path: Path) -> pl.DataFrame:
-    try:
-        return records.Annotation.to_frame(records.Annotation.from_frame(pl.read_parquet(path, glob=False)))
-    except (pl.exceptions.PolarsError, ValueError, OSError) as error:
-        problem = f"{path} is no table of annotations ({type(error).__name__})"
-        raise UserError(f"{problem}: correct [calibrate] others") from None

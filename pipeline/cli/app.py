@@ -80,8 +80,7 @@ def main() -> None:
     except UserError as error:
         _fail(str(error))
     except MemoryError:
-        advice = "close other programs, or set executor.workers lower, and run the same command again"
-        _fail(f"out of memory: {advice}")
+        _fail("out of memory: close other programs, or set executor.workers lower, and run the same command again")
     except SystemExit as end:
         if end.code == _STOPPED:  # typer turns Ctrl-C into it
             Console(stderr=True).print(translated("stopped; run the same command again to go on where it stopped"))

@@ -147,8 +147,7 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
         counts = ["" if row[name] is None else f"{row[name]:,}" for name in _COUNTS]
         seconds = "" if row["seconds"] is None else f"{row['seconds']:.1f} s"
         cost = "" if row["cost"] is None else f"{row['cost']:.4g} {row['currency'] or ''}".strip()
-        state = f"[{colour}]{word(row['state'])}[/{colour}]"
-        table.add_row(stage_name(row["stage"]), state, *counts, seconds, cost)
+        table.add_row(stage_name(row["stage"]), f"[{colour}]{word(row['state'])}[/{colour}]", *counts, seconds, cost)
     report.print_whole(table)
     for row in rows:
         for outcome, reasons in row["reasons"].items():

@@ -192,8 +192,7 @@ class EvaluateParams(AskOptions):
         names = [model.run_name() for model in models]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            problem = f"two models are called {twice[0]!r}: give one of them another name"
-            raise UserError(f"[[evaluate.models]]: {problem}")
+            raise UserError(f"[[evaluate.models]]: two models are called {twice[0]!r}: give one of them another name")
         return models
 
     def ignores(self) -> frozenset[str]:

@@ -65,23 +65,20 @@ def score_file(path_in: Path, path_out: Path, params: ScoreParams = DEFAULT) -> 
     Those that were read weakly or not at all stand in ``PATH.unsure.jsonl`` too.
     """
     if _text(path_in).startswith("["):
-        problem = "is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
-        raise UserError(f"{path_in}: {problem}")
+        raise UserError(f"{path_in}: is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json")
     return write_rows(_scored(list(checked_rows(path_in, _OutputRow)), params), path_out)
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path_out: Path) -> dict[str, int]:
     """Write rows with ``correct`` as JSONL, whole or not at all, and count them."""
     _write_lines(rows, path_out)
-    _write_lines(filter(_is_unsure, rows), unsure_file(path_out))
+    # What a person should look at: it holds text, and was read weakly or not at all.
+    texts = ((row, row.get("raw_output", row.get("model_answer")) or "") for row in rows)
+    told = [row for row, text in texts if text.strip()]
+    unsure = [row for row in told if row["extracted"] is None or row["sureness"] == Sureness.WEAK]
+    _write_lines(unsure, unsure_file(path_out))
     counts = Counter({True: "correct", False: "wrong", None: "no_answer"}[row["correct"]] for row in rows)
     return {"rows": len(rows)} | {name: counts[name] for name in ("correct", "wrong", "no_answer")}
-
-
-def _is_unsure(row: Mapping[str, Any]) -> bool:
-    """Return whether a person should look at an output: it holds text, and was read weakly or not at all."""
-    text = row.get("raw_output", row.get("model_answer"))
-    return bool((text or "").strip()) and (row["extracted"] is None or row["sureness"] == Sureness.WEAK)
 
 
 def unsure_file(path_out: Path) -> Path:

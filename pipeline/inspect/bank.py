@@ -130,8 +130,7 @@ def read_labelled(path: Path) -> list[Reviewed]:
         raise UserError(f"no file {path}: correct [annotate] reviewed")
     bank = read_bank(str(path), path, OcrParams(), {})
     if bank is None:
-        kinds = "CSV, JSONL, Parquet and workbooks"
-        raise UserError(f"{path} is no table: reviewed questions are read from {kinds}")
+        raise UserError(f"{path} is no table: reviewed questions are read from CSV, JSONL, Parquet and workbooks")
     labelled = []
     for table in bank[0]:
         if isinstance(table.columns, Unclear):  # two columns could be the key

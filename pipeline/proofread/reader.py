@@ -10,22 +10,9 @@ from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
+from build_dataset.annotation.llm import messages as wire
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
-from build_dataset.annotation.llm.messages import (
-    BadAnswerError,
-    ChatRequest,
-    Failed,
-    Reason,
-    Usage,
-    Waste,
-    answer_form,
-    final_part,
-    json_object,
-    other_models,
-    stored_cost,
-    strict_object,
-)
 from build_dataset.annotation.llm_annotator import about_tokens, as_data
 from build_dataset.pipeline.clean.corrections import question_fields
 from build_dataset.pipeline.crop import crops
@@ -35,7 +22,14 @@ from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import DoubtedPlace, Question
 
 _PARTS = ("kind", "field", "quote", "proposal")  # of a doubt, as the model gives it
-_SPLIT = {Reason.REFUSED, Reason.TRUNCATED, Reason.EMPTY, Reason.MALFORMED_JSON, Reason.TOO_LONG, Reason.BAD_REQUEST}
+_SPLIT = {
+    wire.Reason.REFUSED,
+    wire.Reason.TRUNCATED,
+    wire.Reason.EMPTY,
+    wire.Reason.MALFORMED_JSON,
+    wire.Reason.TOO_LONG,
+    wire.Reason.BAD_REQUEST,
+}
 """Failures that one question of a request may cause: the others are asked without it."""
 _CROP_BYTES = 150_000  # of a cut-out
 _PICTURES = 50  # requests with pictures that are drawn before they are asked: pictures take memory
@@ -54,8 +48,8 @@ class Proofreader:
     params: ProofreadParams
     context: Context
     readings: dict[str, Reading] = field(default_factory=dict)  # by the question's key
-    failed: dict[str, Failed] = field(default_factory=dict)  # by the question's key
-    splits: dict[str, Waste] = field(default_factory=dict)  # by the first question's key
+    failed: dict[str, wire.Failed] = field(default_factory=dict)  # by the question's key
+    splits: dict[str, wire.Waste] = field(default_factory=dict)  # by the first question's key
 
     def read(self, questions: Sequence[Question]) -> None:
         """Ask about every question that is not read yet; copies of one text are asked once."""
@@ -86,7 +80,7 @@ class Proofreader:
         what = f"{len(pending):,} questions to read in {len(groups):,} requests ({len(asked) - len(pending):,} read)"
         return self.params.told(what, tokens, _ANSWER_TOKENS * len(pending), digits=4)
 
-    def doubts(self, question: Question) -> tuple[list[DoubtedPlace], int] | Failed:
+    def doubts(self, question: Question) -> tuple[list[DoubtedPlace], int] | wire.Failed:
         """Return the doubts about a question and the number of those that quote nothing in it; or why it is unread."""
         key = self.key(question)
         if key not in self.readings:
@@ -98,16 +92,16 @@ class Proofreader:
     def bill(self) -> dict[str, Any]:
         """Return what was read and paid, the same however many runs it took; a sum is None where a part is unknown."""
         options, values = self.params, self.readings.values()
-        costs = [stored_cost(value, options) for value in values]
-        wastes = [Waste(*value["waste"]) for value in values] + [failed.waste for failed in self.failed.values()]
-        waste = sum([*wastes, *self.splits.values()], Waste())
+        costs = [wire.stored_cost(value, options) for value in values]
+        wastes = [wire.Waste(*value["waste"]) for value in values] + [failed.waste for failed in self.failed.values()]
+        waste = sum([*wastes, *self.splits.values()], wire.Waste())
         unusable, unseen = waste_cost(waste, options)
         wasted = {"unusable_calls": waste.calls, "unusable_cost": round(unusable, 6)}
         wasted |= {"unseen_calls": waste.unseen, "unseen_cost_at_most": round(unseen, 6)}
-        tokens = {name: _sum(value[name] for value in values) for name in Usage._fields}
+        tokens = {name: _sum(value[name] for value in values) for name in wire.Usage._fields}
         facts = {"model": options.model, "prompt_hash": sha256(_system())[:16], "readings": len(self.readings)}
         cost = {"cost": _sum(costs), "currency": options.currency}
-        others = other_models(options.model, (value.get("model") for value in values))
+        others = wire.other_models(options.model, (value.get("model") for value in values))
         cost |= {"other_models": others} if others else {}
         return facts | tokens | cost | {name: value for name, value in wasted.items() if value}
 
@@ -124,7 +118,7 @@ class Proofreader:
             asked.setdefault(self.key(question), question)
         self.readings = self.context.store.get_many(asked)
         costs = self.context.store.get_many(_SPLIT_COST + key for key in asked)
-        self.splits = {key.removeprefix(_SPLIT_COST): Waste(*cost) for key, cost in costs.items()}
+        self.splits = {key.removeprefix(_SPLIT_COST): wire.Waste(*cost) for key, cost in costs.items()}
         return asked, [key for key in asked if key not in self.readings]
 
     def _planned(self, asked: Questions, pending: Sequence[str]) -> list[Group]:
@@ -150,8 +144,8 @@ class Proofreader:
         client, store = LlmClient(self._options(), batch=self.params.batch), self.context.store
         for outcome in client.complete_many(requests, store):
             group = groups[int(outcome.request.id)]
-            if isinstance(outcome, Failed):
-                self.failed |= dict.fromkeys(group, replace(outcome, waste=Waste())) | {group[0]: outcome}
+            if isinstance(outcome, wire.Failed):
+                self.failed |= dict.fromkeys(group, replace(outcome, waste=wire.Waste())) | {group[0]: outcome}
                 continue
             name = outcome.request.key(self.params)
             facts: dict[str, Any] = {"batched": bool(store.get_many([name])[name].get("batched"))}
@@ -161,7 +155,7 @@ class Proofreader:
                 self.readings[key] = {"doubts": doubts, **cost}
                 store.put(key, self.readings[key])
                 self.failed.pop(key, None)
-                usage, waste, model = Usage(), Waste(), None  # the first question bears the cost of a reply
+                usage, waste, model = wire.Usage(), wire.Waste(), None  # the first question bears the cost of a reply
             advance(len(group))
 
     def _options(self) -> ProofreadParams:
@@ -177,7 +171,7 @@ class Proofreader:
 
     def _request(
         self, group: Sequence[Question], pictures: Mapping[str, str] | None = None, name: str = ""
-    ) -> ChatRequest:
+    ) -> wire.ChatRequest:
         """Ask about a group, each question as JSON between marks that its text cannot close."""
         parts: list[dict[str, Any]] = []
         for number, question in enumerate(group, start=1):
@@ -189,26 +183,28 @@ class Proofreader:
         plain = "\n".join(part["text"] for part in parts if "text" in part)
         asked = {"role": "user", "content": parts if pictures else plain}
         messages: list[dict[str, Any]] = [{"role": "system", "content": _system()}, asked]
-        return ChatRequest(name, messages, self._form, check=partial(read_reply, count=len(group)))
+        return wire.ChatRequest(name, messages, self._form, check=partial(read_reply, count=len(group)))
 
     @cached_property
     def _form(self) -> Mapping[str, Any] | None:
         text = {"type": "string"}
-        doubt = strict_object({"kind": {**text, "enum": [*KINDS]}, "field": text, "quote": text, "proposal": text})
-        result = strict_object({"no": {"type": "integer"}, "doubts": {"type": "array", "items": doubt}})
-        return answer_form(self.params.response_format, "doubts", {"questions": {"type": "array", "items": result}})
+        doubt = wire.strict_object({"kind": {**text, "enum": [*KINDS]}, "field": text, "quote": text, "proposal": text})
+        result = wire.strict_object({"no": {"type": "integer"}, "doubts": {"type": "array", "items": doubt}})
+        return wire.answer_form(
+            self.params.response_format, "doubts", {"questions": {"type": "array", "items": result}}
+        )
 
 
 def read_reply(text: str, count: int) -> list[list[dict[str, str]]]:
     """Return the doubts of each question of a reply, in order; raise ``BadAnswerError`` where one has no result."""
-    results = json_object(final_part(text)).get("questions")
+    results = wire.json_object(wire.final_part(text)).get("questions")
     known: dict[object, list[dict[str, str]]] = {}
     for row in results if isinstance(results, list) else ():
         doubts = row.get("doubts") if isinstance(row, dict) else None
         if isinstance(doubts, list) and all(isinstance(doubt, dict) for doubt in doubts):
             known.setdefault(row.get("no"), [{part: str(doubt.get(part) or "") for part in _PARTS} for doubt in doubts])
     if missing := [number for number in range(1, count + 1) if number not in known]:
-        raise BadAnswerError(Reason.MALFORMED_JSON, f"the answer lacks {len(missing)} of {count} questions")
+        raise wire.BadAnswerError(wire.Reason.MALFORMED_JSON, f"the answer lacks {len(missing)} of {count} questions")
     return [known[number] for number in range(1, count + 1)]
 
 

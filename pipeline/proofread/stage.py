@@ -37,7 +37,7 @@ def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
         dropped += outcome[1]
         if doubts := [doubt for doubt in outcome[0] if doubt.kind not in params.ignore]:
             doubted += doubts
-            # Return the first doubt's reason, and all doubts as evidence: ``stem: '乙状结场' → 乙状结肠; proofread_…: …``.
+            # The first doubt's reason, and all doubts as evidence: stem: '乙状结场' → 乙状结肠; proofread_…: …
             lines = [(f"proofread_{doubt.kind}", _evidence(question, doubt)) for doubt in doubts]
             waiting.append(
                 _item(
@@ -91,13 +91,9 @@ def _item(question: Question, reason: str, detail: str) -> ReviewItem:
 
 def _evidence(question: Question, doubt: DoubtedPlace) -> str:
     offered = f" {doubt.quote} → {doubt.proposal}" if doubt.proposal else ""
-    place = _around(question_fields(question)[doubt.field] or "", doubt.quote).replace("\n", "\\n")
-    return f"{doubt.field}: '{place}'{offered}"
-
-
-def _around(text: str, quote: str) -> str:
-    """Return a quotation, with what stands around it where it is too short to be found."""
-    if len(quote) >= _LEAST:
-        return quote
-    begin = text.find(quote)
-    return text[max(0, begin - _LEAST) : begin + len(quote) + _LEAST]
+    text, place = question_fields(question)[doubt.field] or "", doubt.quote
+    if len(place) < _LEAST:  # with what stands around it, or nobody finds it
+        begin = text.find(place)
+        place = text[max(0, begin - _LEAST) : begin + len(place) + _LEAST]
+    shown = place.replace("\n", "\\n")
+    return f"{doubt.field}: '{shown}'{offered}"

@@ -14,7 +14,6 @@ from build_dataset.pipeline.report.build import Build, Section, notice
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.taxonomy import Dimension, dimensions
-from build_dataset.schemas.wording import Notice
 
 _SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)  # two experts agree, or a third decided
 _EDGES = (0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500)
@@ -47,7 +46,10 @@ def lengths(build: Build) -> Section | None:
     if not (splits := build.splits):
         return None
     table = published.table2(splits)
-    shares = {name: _bins(rows) for name, rows in splits.items() if rows.height}
+    filled = {name: published.text_lengths(rows) for name, rows in splits.items() if rows.height}
+    bins = {name: Counter(bisect_left(_EDGES, size, 1) for size in sizes) for name, sizes in filled.items()}
+    places = range(1, len(_EDGES) + 1)
+    shares = {name: [counts[at] / len(filled[name]) for at in places] for name, counts in bins.items()}
     values = {
         "table": table,
         "shares": shares,
@@ -55,12 +57,6 @@ def lengths(build: Build) -> Section | None:
         "largest": max(share for shares_of in shares.values() for share in shares_of),
     }
     return Section(values, files=table.files())
-
-
-def _bins(rows: pl.DataFrame) -> list[float]:
-    """The share of questions in each bin."""
-    bins = Counter(bisect_left(_EDGES, size, 1) for size in published.text_lengths(rows))
-    return [bins[at] / rows.height for at in range(1, len(_EDGES) + 1)]
 
 
 def labels(build: Build) -> Section | None:
@@ -145,16 +141,12 @@ def agreement(build: Build) -> Section | None:
     whole = table.filter(of_all).sort(place, pl.col("reviewers") != _ALL, "reviewers")
     if whole.is_empty():
         return None
-    values = {"known": dimensions(), "rows": whole.to_dicts()}
-    return Section(values, _weak(whole))
-
-
-def _weak(whole: pl.DataFrame) -> list[Notice]:
     weak = whole.filter((pl.col("reviewers") == _ALL) & (pl.col("alpha") < _TENTATIVE))
     english, chinese = [], []
     for name, alpha in weak.select("dimension", "alpha").iter_rows():
         known = dimensions().get(name)  # of another label set: none
         english.append(f"{known.en if known else name} {number(alpha, 2)}")
         chinese.append(f"{known.zh if known else ''} {number(alpha, 2)}")
-    names: dict[str, Any] = {"english": ", ".join(english), "chinese": "，".join(chinese)}
-    return [notice("weak_agreement", limit=_TENTATIVE, **names)] if english else []
+    said: dict[str, Any] = {"english": ", ".join(english), "chinese": "，".join(chinese)}
+    notices = [notice("weak_agreement", limit=_TENTATIVE, **said)] if english else []
+    return Section({"known": dimensions(), "rows": whole.to_dicts()}, notices)

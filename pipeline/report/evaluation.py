@@ -7,7 +7,6 @@ from statistics import mean
 from typing import Any
 
 import polars as pl
-from markupsafe import Markup
 
 from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.evaluate.extraction import visible_output
@@ -53,7 +52,11 @@ def evaluation(build: Build) -> Section | None:
     values = {
         "split": build.stage("evaluate").params.get("split", ""),
         "groups": table_groups(results),
-        "plots": _plots(drawn),
+        "plots": {  # that stand with each table, by the table's name
+            table_name(plot.stem.removeprefix("accuracy_by_")): html.inline(drawn[str(plot)])
+            for plot in map(PurePosixPath, drawn)
+            if plot.suffix == ".svg"
+        },
         "notes": NOTES,
         "page": PAGE if page else None,
     }
@@ -70,16 +73,6 @@ def evaluation(build: Build) -> Section | None:
     if doubt := unreviewed_warning(results.scores):
         notices.append(doubt)
     return Section(values, notices, files)
-
-
-def _plots(drawn: Mapping[str, bytes]) -> dict[str, Markup]:
-    """The plot that stands with each table, by the table's name."""
-    plots = ((PurePosixPath(name), data) for name, data in drawn.items())
-    return {
-        table_name(plot.stem.removeprefix("accuracy_by_")): html.inline(data)
-        for plot, data in plots
-        if plot.suffix == ".svg"
-    }
 
 
 def answers_page(build: Build) -> bytes | None:

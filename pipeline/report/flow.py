@@ -43,25 +43,26 @@ def overview(build: Build) -> Section:
         "labels": 0 if labels is None else labels.height,
         "seen": 0 if labels is None else (labels["status"] != LabelStatus.UNREVIEWED.value).sum(),
     }
-    return Section(values, [*([] if labels is None else _unreviewed(labels)), *_doubtful_pages(build)])
-
-
-def _unreviewed(labels: pl.DataFrame) -> list[Notice]:
-    guessed = (pl.col("dimension") == DIFFICULTY) & pl.col("estimate") & pl.col("label").is_not_null()
-    conditions = {
-        "unreviewed": pl.col("status") == LabelStatus.UNREVIEWED.value,
-        "lexicon": pl.col("annotator") == "lexicon",
-        "estimates": guessed,
-    }
-    counts = {name: labels.filter(condition).height for name, condition in conditions.items()}
-    share = percent(counts["unreviewed"], labels.height, 0)
-    return [notice(name, n=n, share=share, total=labels.height) for name, n in counts.items() if n]
+    notices = []
+    if labels is not None:
+        guessed = (pl.col("dimension") == DIFFICULTY) & pl.col("estimate") & pl.col("label").is_not_null()
+        conditions = {
+            "unreviewed": pl.col("status") == LabelStatus.UNREVIEWED.value,
+            "lexicon": pl.col("annotator") == "lexicon",
+            "estimates": guessed,
+        }
+        counts = {name: labels.filter(condition).height for name, condition in conditions.items()}
+        told: dict[str, Any] = {"share": percent(counts["unreviewed"], labels.height, 0), "total": labels.height}
+        notices = [notice(name, n=n, **told) for name, n in counts.items() if n]
+    return Section(values, [*notices, *_doubtful_pages(build)])
 
 
 def funnel(build: Build) -> Section:
     """Bars of all stages, reasons below each, the splits at the end."""
     sizes = [stage.counts["in"] for stage in build.ran if stage.counts["unit"] in _QUESTIONS]
-    splits = _splits(build)
+    exported = {name: table["rows"] for name in SPLITS if (table := build.stage("export").table(name))}
+    counts = exported if len(exported) == len(SPLITS) else build.stage("split").facts.get("splits", {})
+    splits = {name: counts[name] for name in SPLITS if name in counts}  # as exported, else as assigned
     values = {
         "stages": build.stages,
         "on_one_scale": _QUESTIONS,
@@ -69,27 +70,13 @@ def funnel(build: Build) -> Section:
         "splits": splits,
         "keys": len(build.stage("parse").facts.get("keys", {})),
     }
-    notices = list(_unfinished(build))
+    notices = [notice("incomplete", stage=stage.name) for stage in build.ran if not stage.manifest["complete"]]
+    notices += [notice("outdated", stage=name, makers=", ".join(makers)) for name, makers in build.outdated.items()]
+    if missing := [stage.name for stage in build.stages if not stage.manifest]:
+        notices.append(notice("not_run", names=", ".join(missing)))
     if empty := [name for name, size in splits.items() if not size]:
         notices.append(notice("empty_splits", names=", ".join(empty)))
     return Section(values, notices)
-
-
-def _splits(build: Build) -> dict[str, int]:
-    """Questions by split, as exported, else as assigned."""
-    sizes = {name: table["rows"] for name in SPLITS if (table := build.stage("export").table(name))}
-    counts = sizes if len(sizes) == len(SPLITS) else build.stage("split").facts.get("splits", {})
-    return {name: counts[name] for name in SPLITS if name in counts}
-
-
-def _unfinished(build: Build) -> Iterator[Notice]:
-    for stage in build.ran:
-        if not stage.manifest["complete"]:
-            yield notice("incomplete", stage=stage.name)
-    for name, makers in build.outdated.items():
-        yield notice("outdated", stage=name, makers=", ".join(makers))
-    if missing := [stage.name for stage in build.stages if not stage.manifest]:
-        yield notice("not_run", names=", ".join(missing))
 
 
 def sources(build: Build) -> Section | None:
@@ -134,19 +121,20 @@ def doubt_notices(doubts: Iterable[DoubtedSource]) -> list[Notice]:
 
 def loss_notices(losses: Iterable[SourceLoss], threshold: float) -> list[Notice]:
     """Return a notice for every source that lost more than ``threshold``, the largest loss first."""
-    return [_alarm(loss) for loss in sorted(losses, key=lambda loss: -loss.lost) if loss.share > threshold]
-
-
-def _alarm(loss: SourceLoss) -> Notice:
-    """Say how many are missing, why most of them, and what to do."""
-    [(reason, n)] = [(loss.refused, 0)] if loss.refused else loss.reasons.most_common(1)
-    english, chinese = remedy(reason, loss.document)
-    values: dict[str, Any] = {"file": loss.document, "reason": reason, "chinese": chinese, "lost": loss.lost}
-    values["name"] = reason_names().get(reason, reason)  # in Chinese
-    if loss.refused:
-        detail = loss.detail.replace('"FILE"', f'"{loss.document}"') or english
-        return notice("refused", detail=detail, **values)
-    return notice("losses", remedy=english, of=loss.n_input, n=n, share=loss.share, **values)
+    notices = []
+    for loss in sorted((loss for loss in losses if loss.share > threshold), key=lambda loss: -loss.lost):
+        # How many are missing, why most of them, and what to do.
+        [(reason, n)] = [(loss.refused, 0)] if loss.refused else loss.reasons.most_common(1)
+        english, chinese = remedy(reason, loss.document)
+        values: dict[str, Any] = {"file": loss.document, "reason": reason, "chinese": chinese, "lost": loss.lost}
+        values["name"] = reason_names().get(reason, reason)  # in Chinese
+        if loss.refused:
+            detail = loss.detail.replace('"FILE"', f'"{loss.document}"') or english
+            notices.append(notice("refused", detail=detail, **values))
+        else:
+            values |= {"remedy": english, "of": loss.n_input, "n": n, "share": loss.share}
+            notices.append(notice("losses", **values))
+    return notices
 
 
 def rejected(build: Build) -> Section | None:
@@ -160,20 +148,19 @@ def waiting(build: Build) -> Section | None:
     groups = list(_groups(build, "waiting", "review"))
     settled = build.filled("reviews/settled")
     alarms = [] if settled is None else [row for row in count_by_reason(settled) if row["false_alarm"]]
-    return Section({"groups": groups, "alarms": alarms}, list(_unsettled(build))) if groups or alarms else None
-
-
-def _unsettled(build: Build) -> Iterator[Notice]:
-    """Waiting items of a stage that hands questions on are in no split; those of later stages are only unsettled."""
-    ran = [stage for stage in build.ran if stage.counts["waiting"]]
+    if not groups and not alarms:
+        return None
+    # Waiting items of a stage that hands questions on are in no split; those of later stages are only unsettled.
+    notices, ran = [], [stage for stage in build.ran if stage.counts["waiting"]]
     before = [stage for stage in ran if stage.name == "ocr" or stage.table("questions")]
     if missing := sum(build.waiting(stage).total() for stage in before):
-        yield notice("waiting", n=missing, lost=missing)
+        notices.append(notice("waiting", n=missing, lost=missing))
     for stage in ran:
         if stage not in before:
             count, chinese = stage.counts["waiting"], WORDS["stages"].get(stage.name, stage.name)
             items = counted(count, stage.counts["unit"].removesuffix("s"))
-            yield notice("unsettled", stage=stage.name, chinese=chinese, n=count, said=items)
+            notices.append(notice("unsettled", stage=stage.name, chinese=chinese, n=count, said=items))
+    return Section({"groups": groups, "alarms": alarms}, notices)
 
 
 def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:

@@ -49,7 +49,9 @@ def table2(splits: Splits) -> Table:
         means = (number(part[name]["mean"], 2) for part in every)
         rows.append((f"Mean {short} {zh}平均", *means, number(paper[name], 2)))
     for name, short, zh in _TEXTS:
-        rows.append((f"Median (Q1, Q3) {short} {zh}中位数", *(_quartiles(part[name]) for part in every), ""))
+        quartiles = ([part[name][each] for each in ("median", "q1", "q3")] for part in every)
+        shown = ("–" if median is None else f"{median:g} ({q1:g}, {q3:g})" for median, q1, q3 in quartiles)
+        rows.append((f"Median (Q1, Q3) {short} {zh}中位数", *shown, ""))
     data = pl.DataFrame([_flat(name, part) for name, part in parts.items()], infer_schema_length=None)
     return titled("table2", data, map(_split_name, parts), rows)
 
@@ -72,12 +74,6 @@ def _flat(name: str, part: Mapping[str, Any]) -> dict[str, Any]:
     return {"split": name, "questions": part["questions"], "vocabulary": part["vocabulary"], **texts}
 
 
-def _quartiles(part: Mapping[str, float | None]) -> str:
-    if part["median"] is None:
-        return "–"
-    return "{:g} ({:g}, {:g})".format(*(part[name] for name in ("median", "q1", "q3")))
-
-
 def _split_name(name: str) -> str:
     return f"{name} {'总计' if name == 'total' else SPLIT_NAMES[name]}"
 
@@ -88,15 +84,22 @@ def cmb_table1(splits: Splits) -> Table | None:
     if whole["exam_type"].null_count() == whole.height == whole["exam_class"].null_count():  # none at all
         return None
     subjects = whole.group_by(_EXAM[:2]).agg(subjects=pl.col("exam_subject").drop_nulls().n_unique())
-    counts = _counts(splits, {name: pl.col(name) for name in _EXAM[:2]})
+    parts = pl.concat(rows.select(*_EXAM[:2], split=pl.lit(name)) for name, rows in splits.items())
+    sizes = {name: (pl.col("split") == name).sum().cast(pl.Int64) for name in splits}
+    counts = parts.group_by(_EXAM[:2]).agg(**sizes).with_columns(total=pl.sum_horizontal(*splits))
     counts = counts.join(subjects, on=_EXAM[:2], how="left", nulls_equal=True)
-    counts = _in_catalogue_order(counts).select(
-        "exam_type", "exam_type_en", "exam_class", "exam_class_en", "subjects", *splits, "total"
-    )
+    # In the order of CMB's catalogue, with English names; what it does not list comes last.
+    names = exam_names()
+    places = {name: place for place, name in enumerate(names)}
+    columns = [pl.col(name) for name in _EXAM[:2]]
+    english = [column.replace_strict(names, default=None, return_dtype=pl.String) for column in columns]
+    order = [key for column in columns for key in (column.replace_strict(places, default=None), column)]
+    counts = counts.with_columns(*(each.name.suffix("_en") for each in english)).sort(order, nulls_last=True)
+    counts = counts.select("exam_type", "exam_type_en", "exam_class", "exam_class_en", "subjects", *splits, "total")
     rows: list[tuple[str, ...]] = []
-    for names, group in groupby(counts.iter_rows(), lambda row: _both(*row[:2])):  # a category stands once
+    for category, group in groupby(counts.iter_rows(), lambda row: _both(*row[:2])):  # a category stands once
         lines = ((_both(subcategory, english), *map(number, figures)) for _, _, subcategory, english, *figures in group)
-        rows += [("" if at else names, *line) for at, line in enumerate(lines)]
+        rows += [("" if at else category, *line) for at, line in enumerate(lines)]
     sums = counts.select(pl.col("subjects", *splits, "total").sum()).row(0)
     rows.append(("总计 Total", number(counts["exam_class"].count()), *map(number, sums)))
     return titled("cmb_table1", counts, map(_split_name, (*splits, "total")), rows, 2)
@@ -119,28 +122,6 @@ def cmb_table2(splits: Splits) -> Table | None:
     integers = dict.fromkeys(("fewest", "most"), pl.Int64)
     data = pl.DataFrame(records, columns, schema_overrides=integers, orient="row")
     return titled("cmb_table2", data, (), shown)
-
-
-def _counts(splits: Splits, keys: Mapping[str, pl.Expr]) -> pl.DataFrame:
-    """Questions by ``keys``, a column a split and their total, sorted by the keys."""
-    parts = [rows.select(**keys, split=pl.lit(name)) for name, rows in splits.items()]
-    return (
-        pl.concat(parts)
-        .group_by(*keys)
-        .agg(**{name: (pl.col("split") == name).sum().cast(pl.Int64) for name in splits})
-        .with_columns(total=pl.sum_horizontal(*splits))
-        .sort(*keys, nulls_last=True)
-    )
-
-
-def _in_catalogue_order(counts: pl.DataFrame) -> pl.DataFrame:
-    """Rows in the order of CMB's catalogue, with English names; what it does not list comes last."""
-    names = exam_names()
-    places = {name: place for place, name in enumerate(names)}  # unknown names have none: nulls last
-    columns = [pl.col(name) for name in _EXAM[:2]]
-    english = (column.replace_strict(names, default=None, return_dtype=pl.String) for column in columns)
-    order = [key for column in columns for key in (column.replace_strict(places, default=None), column)]
-    return counts.with_columns(*(name.name.suffix("_en") for name in english)).sort(order, nulls_last=True)
 
 
 def _both(chinese: str | None, english: str | None) -> str:
@@ -199,7 +180,11 @@ def _draw_labels(axes: Axes, dimension: Dimension, splits: Splits) -> None:
     else:
         labels = sorted(counts, key=lambda label: (sum(counts[label].values()), -order.get(label, 0), label))
     _bars(axes, range(len(labels)), [[counts[label][name] for label in labels] for name in splits], level=True)
-    axes.set_yticks(range(len(labels)), [_label_name(dimension, label) for label in labels], fontsize=7.5, color=INK)
+    entries = {label: dimension.find(label) for label in labels}
+    short = {label: label if len(label) <= _LONGEST else f"{label[:_LONGEST]}…" for label in labels}
+    names = [f"{short[label]} {entry.abbr if entry else ''}".strip() for label, entry in entries.items()]
+    # ``$`` would begin a formula
+    axes.set_yticks(range(len(labels)), [name.replace("$", r"\$") for name in names], fontsize=7.5, color=INK)
     axes.set_ylim(-0.7, len(labels) - 0.3)
     axes.set_xlabel("questions 题数", fontsize=7.5)
     axes.grid(visible=False, axis="y")
@@ -213,10 +198,3 @@ def _bars(axes: Axes, places: Sequence[int], parts: Sequence[Sequence[int]], *, 
         else:
             axes.bar(places, part, bottom=below, color=colour, width=0.85)
         below = [one + other for one, other in zip(below, part, strict=True)]
-
-
-def _label_name(dimension: Dimension, label: str) -> str:
-    """A label's Chinese name, cut, and its abbreviation; ``$`` would begin a formula."""
-    entry = dimension.find(label)
-    chinese = label if len(label) <= _LONGEST else f"{label[:_LONGEST]}…"
-    return f"{chinese} {entry.abbr if entry else ''}".strip().replace("$", r"\$")

@@ -86,21 +86,20 @@ def separate(reviews: pl.DataFrame, gold: Iterable[Reviewed]) -> tuple[pl.DataFr
 
 def controls(answers: pl.DataFrame) -> Mapping[str, Control]:
     """Return how each expert answered gold questions."""
-    return {str(who): _control(rows) for (who, *_), rows in answers.group_by("reviewer", maintain_order=True)}
-
-
-def _control(answers: pl.DataFrame) -> Control:
-    right = answers["right"].to_list()
-    mean = sum(right) / len(right)
-    units = (Unit(name, float(is_right)) for name, is_right in answers.select("question_id", "right").rows())
-    return Control(
-        questions=answers["question_id"].n_unique(),
-        gold=len(right),
-        right=sum(right),
-        interval=interval_of_share(units),
-        latest=sum(right[-_IN_A_ROW:]) / _IN_A_ROW if len(right) >= 2 * _IN_A_ROW else None,
-        limit=mean - _SIGMAS * sqrt(mean * (1 - mean) / _IN_A_ROW),
-    )
+    found = {}
+    for (who, *_), rows in answers.group_by("reviewer", maintain_order=True):
+        right = rows["right"].to_list()
+        mean = sum(right) / len(right)
+        units = (Unit(name, float(is_right)) for name, is_right in rows.select("question_id", "right").rows())
+        found[str(who)] = Control(
+            questions=rows["question_id"].n_unique(),
+            gold=len(right),
+            right=sum(right),
+            interval=interval_of_share(units),
+            latest=sum(right[-_IN_A_ROW:]) / _IN_A_ROW if len(right) >= 2 * _IN_A_ROW else None,
+            limit=mean - _SIGMAS * sqrt(mean * (1 - mean) / _IN_A_ROW),
+        )
+    return found
 
 
 @dataclass(frozen=True)

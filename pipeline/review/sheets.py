@@ -5,7 +5,8 @@ confirmed it: a label that nobody looked at reads like one that was accepted.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from io import BytesIO
 from itertools import zip_longest
@@ -23,33 +24,17 @@ from build_dataset.annotation.label_studio.pull import Pulled
 from build_dataset.annotation.label_studio.read import PulledRows, read_task
 from build_dataset.annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.review import folder
+from build_dataset.pipeline.review import folder, workbook
 from build_dataset.pipeline.review.exchange import cases, review_tasks, rulings_of
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.review.progress import assignment
 from build_dataset.pipeline.review.rulings import HEADS, Ruling
-from build_dataset.pipeline.review.workbook import (
-    AS_TEXT,
-    DATA,
-    FIXED,
-    FORM,
-    LABELS,
-    MAIN,
-    WRITTEN,
-    Known,
-    Sheet,
-    begin_sheet,
-    columns,
-    legal,
-    read,
-    row_mark,
-)
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.errors import UserError
 
 _GUIDE, _RULINGS = "说明 guide", "仲裁 rulings"  # names of sheets
-_YES = FORM["yes"][0]  # confirms a row, sets a flag
+_YES = workbook.FORM["yes"][0]  # confirms a row, sets a flag
 _OUT = "workbooks.parquet"  # table of the questions that went to each expert in workbooks, as they were shown
 LONGEST = 32_000  # characters: Excel takes 32,767 in a cell
 
@@ -59,18 +44,18 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner, ru
     content = BytesIO()
     # What the answers are read with: the expert, and the text and the proposal of each question.
     data = [[expert, owner.dataset, owner.token], *([task.question_id, *_sent(task)] for task in tasks)]
-    marks = [row_mark(owner, expert, task.question_id) for task in tasks]
-    guide = FORM["ruling"] * any(screen.OPINIONS in task.data for task in tasks) + FORM["guide"]
+    marks = [workbook.row_mark(owner, expert, task.question_id) for task in tasks]
+    guide = workbook.FORM["ruling"] * any(screen.OPINIONS in task.data for task in tasks) + workbook.FORM["guide"]
     lists = (dimension.zh_names() for _, dimension in screen.numbered_dimensions())
     labels = zip_longest(*lists, fillvalue="")
-    with xlsxwriter.Workbook(content, AS_TEXT) as book:
+    with xlsxwriter.Workbook(content, workbook.AS_TEXT) as book:
         put_rows(book, _GUIDE, [[line] for line in guide.splitlines()]).set_column(0, 0, 120)
         _write_main(book, tasks, marks)
         if rulings:
             page = put_rows(book, _RULINGS, [HEADS, *(row.cells() for row in rulings)])
             page.set_column(0, len(HEADS) - 1, 30)
-        put_rows(book, LABELS, labels).very_hidden()
-        put_rows(book, DATA, data).very_hidden()
+        put_rows(book, workbook.LABELS, labels).very_hidden()
+        put_rows(book, workbook.DATA, data).very_hidden()
     try:
         path.write_bytes(content.getvalue())
     except OSError as error:
@@ -129,28 +114,25 @@ def export_cases(
     _refuse_uncounted(expert, params, ruling=True)
     _refuse_path_or_name(path, expert, context)
     tasks, labelled = cases(tables, params, context, crops=False)
-    free = [_unproposed(each).sent() for each in tasks if expert not in labelled[each.question_id] and fits_cells(each)]
-    if not (wanted := free[:count]):
+    free = [each for each in tasks if expert not in labelled[each.question_id] and fits_cells(each)]
+    wanted = []
+    for each in free[:count]:
+        # The question as it stands: what was proposed for it is told among the opinions.
+        _, text, key, *_ = json.loads(each.data[screen.BASE])
+        wanted.append(replace(each, data={**each.data, "text": text, "key": key}).sent())
+    if not wanted:
         raise UserError(f"nothing waits for a ruling by {expert}")
     write(path, wanted, expert, folder.owner_of(context))
     return len(wanted)
-
-
-def _unproposed(task: ReviewTask) -> ReviewTask:
-    """Return a case with its question as it stands: what was proposed for it is told among the opinions."""
-    _, text, key, *_ = json.loads(task.data[screen.BASE])
-    return replace(task, data={**task.data, "text": text, "key": key})
 
 
 def _refuse_path_or_name(path: Path, expert: str, context: Context) -> None:
     known = {address for pulled in folder.read_all(context.build) for address in pulled.people.values()}
     logins = sorted(each for each in known if each.partition("@")[0] == expert)
     if logins and "@" not in expert:
-        problem = f"has the login {logins[0]}: use that name, or both count as two people who agree"
-        raise UserError(f"{expert} {problem}")
+        raise UserError(f"{expert} has the login {logins[0]}: use that name, or both count as two people who agree")
     if path.exists():
-        problem = "is there already, maybe filled in: import it, then move it away, or give --out"
-        raise UserError(f"{path} {problem}")
+        raise UserError(f"{path} is there already, maybe filled in: import it, then move it away, or give --out")
 
 
 def _answered(pulled: pl.DataFrame, build: Path) -> pl.DataFrame:
@@ -182,15 +164,19 @@ def cancel(pulled: pl.DataFrame, build: Path, expert: str) -> int:
     return held[expert]
 
 
-def import_sheets(paths: Sequence[Path], params: ReviewParams, context: Context) -> list[tuple[Path, Sheet, list[str]]]:
+def import_sheets(
+    paths: Sequence[Path], params: ReviewParams, context: Context
+) -> list[tuple[Path, workbook.Sheet, list[str]]]:
     """Read workbooks that came back; return each with what it holds, and a line on each answer that does not count.
 
     Their answers count like those from the server. The same workbook again changes nothing; a later one of the
     same expert replaces what it answers anew. Rows that are not confirmed take nothing back. Where one is none of
     ours, or its expert's answers would not count, a ``UserError`` says so and none is taken in.
     """
-    owner, sent = folder.owner_of(context), _sent_to(_out(context.build))
-    sheets = [(path, read(path, owner, sent)) for path in paths]
+    owner, sent = folder.owner_of(context), defaultdict[str, dict[str, Any]](dict)  # as it was last sent, by expert
+    for question_id, expert, *parts in _out(context.build).iter_rows():
+        sent[expert][question_id] = tuple(map(json.loads, parts))
+    sheets = [(path, workbook.read(path, owner, sent)) for path in paths]
     for _, sheet in sheets:
         _refuse_uncounted(sheet.expert, params, ruling=any(screen.OPINIONS in data for _, data, _ in sheet.answers))
     pulled, imported = folder.read_pulled(context.build, folder.SHEETS), []
@@ -204,7 +190,7 @@ def import_sheets(paths: Sequence[Path], params: ReviewParams, context: Context)
             ]
             rows.extend(answer)
         pulled = with_rows(pulled, rows)
-        lines = [f"sheet {MAIN!r}, row {place}: {why}" for place, why in sorted(problems)]
+        lines = [f"sheet {workbook.MAIN!r}, row {place}: {why}" for place, why in sorted(problems)]
         imported.append((path, sheet, lines))
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
     folder.combine(context.build, params)
@@ -219,16 +205,8 @@ def fits_cells(task: ReviewTask) -> bool:
 def _out(build: Path) -> pl.DataFrame:
     """Return what is out, or was."""
     path = build / folder.FOLDER / _OUT
-    columns = dict.fromkeys(("question_id", "reviewer", "shown", "proposed"), pl.String)
-    return read_table(path) if path.exists() else pl.DataFrame(schema=columns)
-
-
-def _sent_to(out: pl.DataFrame) -> Mapping[str, Known]:
-    """Return, by expert, the data and the proposal of each question as it was last sent."""
-    by_expert: dict[str, dict[str, Any]] = {}
-    for question_id, expert, *sent in out.iter_rows():
-        by_expert.setdefault(expert, {})[question_id] = tuple(map(json.loads, sent))
-    return by_expert
+    names = dict.fromkeys(("question_id", "reviewer", "shown", "proposed"), pl.String)
+    return read_table(path) if path.exists() else pl.DataFrame(schema=names)
 
 
 def _sent(task: ReviewTask) -> tuple[str, str]:
@@ -239,26 +217,26 @@ def _sent(task: ReviewTask) -> tuple[str, str]:
 
 
 def _write_main(book: Any, tasks: Sequence[ReviewTask], marks: Sequence[str]) -> None:
-    sheet, grey, unlocked = begin_sheet(book, MAIN, heads := columns())
+    sheet, grey, unlocked = workbook.begin_sheet(book, workbook.MAIN, heads := workbook.columns())
     listed = [dimension for _, dimension in screen.numbered_dimensions()]
     for number, (task, mark) in enumerate(zip(tasks, marks, strict=True), start=1):
         proposed = _proposed(task)
         labels = [proposed.get(dimension.name, "") for dimension in listed]
         shown = [task.question_id, *(task.data[name] for name in ("text", "key", "explanation"))]
         told = task.data.get(screen.OPINIONS) or "\n".join(filter(None, labels))
-        sheet.write_row(number, 0, map(legal, [*shown, told]), grey)
-        sheet.write_row(number, len(FIXED), labels, unlocked)
-        sheet.write(number, len(FIXED) + len(labels), mark, grey)
-        empty = [""] * (len(screen.FLAG_NAMES) + len(WRITTEN))
-        sheet.write_row(number, len(FIXED) + len(labels) + 1, empty, unlocked)
+        sheet.write_row(number, 0, map(workbook.legal, [*shown, told]), grey)
+        sheet.write_row(number, len(workbook.FIXED), labels, unlocked)
+        sheet.write(number, len(workbook.FIXED) + len(labels), mark, grey)
+        empty = [""] * (len(screen.FLAG_NAMES) + len(workbook.WRITTEN))
+        sheet.write_row(number, len(workbook.FIXED) + len(labels) + 1, empty, unlocked)
     # Lists to choose from, in the columns of labels, of flags and of what is done.
     offers: list[str | list[str] | None] = [
-        f"={LABELS}!${(letter := xl_col_to_name(place))}$1:${letter}${len(dimension.labels)}"
+        f"={workbook.LABELS}!${(letter := xl_col_to_name(place))}$1:${letter}${len(dimension.labels)}"
         for place, dimension in enumerate(listed)
     ]
-    offers += [None, *[[_YES] for _ in screen.FLAG_NAMES], *[None] * (len(WRITTEN) - 1), [_YES]]
+    offers += [None, *[[_YES] for _ in screen.FLAG_NAMES], *[None] * (len(workbook.WRITTEN) - 1), [_YES]]
     warning = {"error_title": "请从列表中选择", "error_message": "Choose from the list"}
-    for place, offer in enumerate(offers, start=len(FIXED)):
+    for place, offer in enumerate(offers, start=len(workbook.FIXED)):
         if offer is not None:
             rule = {"validate": "list", "source": offer, "error_type": "warning", **warning}
             sheet.data_validation(1, place, max(len(tasks), 1), place, rule)
@@ -273,7 +251,7 @@ def put_rows(book: Any, name: str, rows: Iterable[Sequence[str]]) -> Any:
     """Write a sheet of texts and return it."""
     sheet, wrapped = book.add_worksheet(name), book.add_format({"text_wrap": True, "valign": "top"})
     for number, row in enumerate(rows):
-        sheet.write_row(number, 0, map(legal, row), wrapped)
+        sheet.write_row(number, 0, map(workbook.legal, row), wrapped)
     return sheet
 
 

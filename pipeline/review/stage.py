@@ -12,22 +12,9 @@ from build_dataset.annotation import adjudication
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.clean.corrections import tidied_items
 from build_dataset.pipeline.rendering.markdown import notes
-from build_dataset.pipeline.review.agreement import (
-    ALL,
-    agreement,
-    agreement_by_part,
-    agreement_with_annotators,
-    draws_of,
-)
+from build_dataset.pipeline.review import agreement as agreeing
+from build_dataset.pipeline.review import progress
 from build_dataset.pipeline.review.lineage import Lineage, QuestionChange, trace
-from build_dataset.pipeline.review.progress import (
-    ExpertWork,
-    assignment,
-    controls,
-    expert_work,
-    groups_of,
-    single_reviewed,
-)
 from build_dataset.pipeline.runtime.publish import find_rows, find_table
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label, LabelStatus
@@ -76,7 +63,11 @@ def settle_questions(tables: Tables, params: ReviewParams) -> Settled:
         else each
         for each in adjudication.final_labels(question_ids, annotations, reviews, rules)
     ]
-    single = single_reviewed(groups_of(tables["questions"]), params.overlap) if params.overlap < 1 else set()
+    single = (
+        progress.single_reviewed(progress.groups_of(tables["questions"]), params.overlap)
+        if params.overlap < 1
+        else set()
+    )
     answered, changed = adjudication.answered_flags(corrections), lineage.unconfirmed
     statuses = adjudication.question_statuses(labels, reviews, rules, answered, single, changed)
     return Settled(rules, annotations, labels, reviews, corrections, statuses, ignored, lineage)
@@ -117,8 +108,11 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
         raise UserError(f"nothing was parsed in {build}: run `build-dataset parse` first")
     pairs: list[tuple[ReviewItem, Question]] = []
     without = 0
-    waiting = {stage: _items(build, stage) for stage in _STAGES}
-    wanted = {name for stage in ("dedup", STAGE) for item in waiting[stage] for name in item.question_ids}
+    rows_of = {stage: find_table(build, f"{stage}/review") for stage in _STAGES}
+    waiting = {stage: list(ReviewItem.from_frame(rows)) for stage, rows in rows_of.items() if rows is not None}
+    # Of the review, what the adjudicator flagged and left to be put right.
+    waiting[STAGE] = [item for item in waiting.get(STAGE, ()) if item.reason == FLAGGED_BY_ADJUDICATOR]
+    wanted = {name for stage in ("dedup", STAGE) for item in waiting.get(stage, ()) for name in item.question_ids}
     rows = find_rows(build, "clean/questions", pl.col("question_id").is_in(wanted))
     cleaned = {row["question_id"]: Question.model_validate(row) for row in rows}
     tables = (find_table(build, "clean/questions"), find_table(build, "clean/rejects"))
@@ -135,13 +129,6 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
     return pairs, without
 
 
-def _items(build: Path, stage: str) -> list[ReviewItem]:
-    """Return what waits in a stage; of the review, what the adjudicator flagged and left to be put right."""
-    rows = find_table(build, f"{stage}/review")
-    items = [] if rows is None else list(ReviewItem.from_frame(rows))
-    return [item for item in items if stage != STAGE or item.reason == FLAGGED_BY_ADJUDICATOR]
-
-
 def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     """Settle every question's label in every dimension, and measure the experts' agreement.
 
@@ -151,10 +138,10 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     settled = settle_questions(tables, params)
     waiting = [standing for standing in settled.statuses if standing.state in adjudication.WAITING]
     judged = ExpertReview.to_frame(settled.judged())
-    draws = draws_of(dimensions(), params.bootstrap, context.seed)
-    rows = agreement(judged, draws, labels=True)
-    rows += agreement_by_part(judged, draws)
-    rows += agreement_with_annotators(judged, settled.annotations, draws)
+    draws = agreeing.draws_of(dimensions(), params.bootstrap, context.seed)
+    rows = agreeing.agreement(judged, draws, labels=True)
+    rows += agreeing.agreement_by_part(judged, draws)
+    rows += agreeing.agreement_with_annotators(judged, settled.annotations, draws)
     status = adjudication.review_status(settled.statuses)
     total = len(settled.statuses)
     names = set(settled.lineage.pulled["question_id"]) - set(tables["questions"]["question_id"])
@@ -182,20 +169,24 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
 
 def status(
     tables: Tables, params: ReviewParams, control: pl.DataFrame
-) -> tuple[adjudication.ReviewStatus, list[ExpertWork], list[Agreement], Sequence[QuestionChange]]:
+) -> tuple[adjudication.ReviewStatus, list[progress.ExpertWork], list[Agreement], Sequence[QuestionChange]]:
     """Return progress as of the last pull, each expert's work, agreement so far, and what changed since reviewed."""
     settled = settle_questions(tables, params)
     ids = [standing.question_id for standing in settled.statuses]
     judged = ExpertReview.to_frame(settled.judged())
-    rows = agreement(judged, draws_of(dimensions(), params.bootstrap, seed=0))
-    assigned = assignment({**tables, "pulled": settled.lineage.pulled}, params).questions if params.assign else None
-    work = expert_work(ids, settled.reviews, settled.rules, assigned, controls(control), params.experts)
+    rows = agreeing.agreement(judged, agreeing.draws_of(dimensions(), params.bootstrap, seed=0))
+    assigned = (
+        progress.assignment({**tables, "pulled": settled.lineage.pulled}, params).questions if params.assign else None
+    )
+    work = progress.expert_work(
+        ids, settled.reviews, settled.rules, assigned, progress.controls(control), params.experts
+    )
     totals = [row for row in rows if _is_total(row)]
     return adjudication.review_status(settled.statuses), work, totals, settled.lineage.changes
 
 
 def _is_total(row: Agreement) -> bool:
-    return row.reviewers == ALL and row.label is None and row.slice is None
+    return row.reviewers == agreeing.ALL and row.label is None and row.slice is None
 
 
 def _review_item(standing: adjudication.QuestionStatus, rules: adjudication.Rules) -> ReviewItem:

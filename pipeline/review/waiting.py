@@ -146,7 +146,7 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
                 sheet.write(number, at[name], legal(text)[: sheets.LONGEST], fixed)
         picture = pictures.get(each.question.question_id)
         tall = _place_picture(sheet, (number, at["page"]), picture) if picture else 0
-        # Return the pixels that the longest of wrapped texts takes: not every program fits rows to their text.
+        # The pixels that the longest of wrapped texts takes: not every program fits rows to their text.
         cells = {**_fixed(each), **_edited(each)}
         lines = [
             sum(1 + sum(2 - char.isascii() for char in line) // COLUMNS[name][1] for line in text.split("\n"))

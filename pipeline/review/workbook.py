@@ -204,7 +204,7 @@ def _refuse_moved(path: Path, rows: Sequence[_Row], known: Known) -> None:
 def result_of(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield a row as the items of an annotation that the server would send."""
     for name, head in label_columns().items():
-        # Return the Chinese name of the label that a cell names; the cell itself where it names none, or two.
+        # The Chinese name of the label that a cell names; the cell itself where it names none, or two.
         text = cells[head]
         labels = {label.zh for label, names in screen.spellings(name) if fold(text) in map(fold, names)}
         label, offered = (labels.pop() if len(labels) == 1 else text), proposed.get(name)
@@ -232,8 +232,7 @@ def open_sheets(path: Path) -> tuple[dict[str, list[list[str]]], datetime]:
     try:
         saved = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         if path.suffix.lower() == ".csv":
-            # Return the rows of a file in UTF-8, or in the GB 18030 of a Chinese Excel, whatever stands between its
-            # cells.
+            # In UTF-8, or in the GB 18030 of a Chinese Excel, whatever stands between its cells.
             content = path.read_bytes()
             try:
                 text = content.decode("utf-8-sig")
@@ -252,8 +251,7 @@ def open_sheets(path: Path) -> tuple[dict[str, list[list[str]]], datetime]:
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
     except (CalamineError, BadZipFile, ValueError, csv.Error) as error:
-        problem = f"{path} is no workbook ({type(error).__name__})"
-        raise UserError(f"{problem}: save it as .xlsx, .ods or .csv") from None
+        raise UserError(f"{path} is no workbook ({type(error).__name__}): save it as .xlsx, .ods or .csv") from None
     return sheets, saved
 
 

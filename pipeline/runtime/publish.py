@@ -41,9 +41,15 @@ def build_lock(build: Path) -> Iterator[None]:
         lock.acquire(timeout=0)  # refused at once: runs take hours
         holder.write_text(str(os.getpid()))
     except Timeout:
-        raise UserError(
-            f"another build-dataset (process {_holder(holder)}) is writing {build}: wait for it to finish"
-        ) from None
+        process = ""  # its id is written a moment after the lock is taken
+        for _ in range(_GLANCES):
+            with suppress(OSError):
+                process = holder.read_text()
+            if process:
+                break
+            time.sleep(_BETWEEN)
+        what = f"another build-dataset (process {process or 'unknown'})"
+        raise UserError(f"{what} is writing {build}: wait for it to finish") from None
     except OSError as error:
         lock.release()
         raise UserError(f"cannot write {build}: {error.strerror}: set dataset.build elsewhere") from None
@@ -52,16 +58,6 @@ def build_lock(build: Path) -> Iterator[None]:
     finally:
         holder.unlink(missing_ok=True)  # before the lock is free: the next holder writes its own
         lock.release()
-
-
-def _holder(path: Path) -> str:
-    """Return the holder's process id, which is written a moment after the lock is taken."""
-    for _ in range(_GLANCES):
-        with suppress(OSError):
-            if number := path.read_text():
-                return number
-        time.sleep(_BETWEEN)
-    return "unknown"
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:

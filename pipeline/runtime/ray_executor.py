@@ -59,7 +59,12 @@ def connect(address: str) -> Any:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # it reports to its makers otherwise
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # its future default; it warns otherwise
     ray: Any = import_module("ray")
-    _probe(address)
+    host, _, port = address.rpartition(":")  # "[::1]:6379" too
+    try:
+        if host:
+            socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise UserError(f"[executor] no Ray cluster answers at {address} ({error}): {_remedy(address)}") from None
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (RuntimeError, ValueError, OSError) as error:
@@ -83,16 +88,6 @@ def room(address: str, gpus: float) -> str:
         ray.shutdown()
     workers = counted(fitting_workers(*resources, gpus), "worker")
     return f"{counted(machines, 'machine')}, {resources[0]:g} CPUs, {resources[1]:g} GPUs at {address}: {workers}"
-
-
-def _probe(address: str) -> None:
-    host, _, port = address.rpartition(":")  # "[::1]:6379" too
-    if not host:
-        return
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
-    except (OSError, OverflowError) as error:
-        raise UserError(f"[executor] no Ray cluster answers at {address} ({error}): {_remedy(address)}") from None
 
 
 def _remedy(address: str) -> str:
@@ -208,7 +203,7 @@ def run_on_worker(wanted: Expected, function: Callable[[Any], Any], item: Any, t
     """
     if problem := lacks(wanted):  # kept by ``cache``: asked once a process
         raise UserError(f"[executor] a machine of the Ray cluster {problem} (docs/scale.md)")
-    # Return the executor of this process of Ray; another GPU than before takes another child.
+    # One executor a process of Ray; another GPU than before takes another child.
     devices = os.environ.get("CUDA_VISIBLE_DEVICES")
     if devices not in _held:
         for other in list(_held):  # its process holds the memory of another GPU

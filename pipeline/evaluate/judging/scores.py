@@ -8,16 +8,8 @@ from statistics import mean
 
 import numpy as np
 
+from build_dataset.annotation.llm import messages as wire
 from build_dataset.annotation.llm.client import LlmClient
-from build_dataset.annotation.llm.messages import (
-    AnswerStore,
-    BadAnswerError,
-    ChatRequest,
-    Failed,
-    Reason,
-    json_object,
-    strict_form,
-)
 from build_dataset.annotation.rubric import LEAST, MOST, aspects
 from build_dataset.pipeline.evaluate.comparing import correlation, ranking
 from build_dataset.pipeline.evaluate.params import JudgeOptions
@@ -45,7 +37,7 @@ RUBRIC = shipped_toml("build_dataset.pipeline.evaluate", "rubric.toml")  # every
 _SPEAKERS = {"user": "问", "assistant": "答"}
 
 
-def _scoring(text: WrittenText) -> ChatRequest:
+def _scoring(text: WrittenText) -> wire.ChatRequest:
     """Ask for the four scores of one answer."""
     scales = "\n".join(
         f"{aspect.zh}（{aspect.name}）："
@@ -54,24 +46,24 @@ def _scoring(text: WrittenText) -> ChatRequest:
     )
     system = f"{RUBRIC['system'].strip()}\n{scales}"
     score = {"type": "integer", "enum": list(range(LEAST, MOST + 1))}
-    form = strict_form("scores", {aspect.name: score for aspect in aspects()})
+    form = wire.strict_form("scores", {aspect.name: score for aspect in aspects()})
     turns = (turn for turn in text.prompt.messages if turn["role"] in _SPEAKERS)
     conversation = "\n".join(f"{_SPEAKERS[turn['role']]}：{turn['content']}" for turn in turns)
     question = RUBRIC["question"].strip("\n")
     asked = question.format(conversation=conversation, reference=text.reference, answer=text.said)
-    return ChatRequest(f"{text.run}|{text.prompt.id}", chat(system, (), asked), form, check=read_scores)
+    return wire.ChatRequest(f"{text.run}|{text.prompt.id}", chat(system, (), asked), form, check=read_scores)
 
 
 def read_scores(text: str) -> dict[str, int]:
     """Return the scores of a reply, by aspect; raise ``BadAnswerError`` where one is missing or off the scale."""
-    reply = json_object(text)
+    reply = wire.json_object(text)
     scores = {}
     for aspect in aspects():
         score = reply.get(aspect.name)
         # true is an int too
         if not isinstance(score, int) or isinstance(score, bool) or not LEAST <= score <= MOST:
             detail = f"{aspect.name} is no whole number from {LEAST} to {MOST}"
-            raise BadAnswerError(Reason.INVALID_LABEL, detail)
+            raise wire.BadAnswerError(wire.Reason.INVALID_LABEL, detail)
         scores[aspect.name] = score
     return scores
 
@@ -87,7 +79,7 @@ class Verdicts:
 
 
 def judge(
-    texts: Sequence[WrittenText], options: JudgeOptions, store: AnswerStore, advance: Callable[[int], None]
+    texts: Sequence[WrittenText], options: JudgeOptions, store: wire.AnswerStore, advance: Callable[[int], None]
 ) -> Verdicts:
     """Return a model's scores of every text, in every aspect."""
     requests = [_scoring(text) for text in texts]
@@ -97,9 +89,8 @@ def judge(
     costs: list[float | None] = []
     for outcome in LlmClient(options).complete_many(requests, store, advance):
         name = outcome.request.id
-        if isinstance(outcome, Failed):
-            detail = f"no verdict on {asked[name].run}: {outcome.detail}"
-            item = failed_item(name, f"judge_{outcome.reason}", detail)
+        if isinstance(outcome, wire.Failed):
+            item = failed_item(name, f"judge_{outcome.reason}", f"no verdict on {asked[name].run}: {outcome.detail}")
             made.waiting.append(item.model_copy(update={"question_ids": [asked[name].item_id]}))
         else:
             replies[name] = outcome.text

@@ -114,12 +114,8 @@ def files(results: Evaluated) -> Mapping[str, bytes]:
 def headlines(scores: Sequence[Score]) -> list[str]:
     """One line a run: its accuracy."""
     view = View(scores)
-    lines = []
-    for run in view.runs:
-        if (score := view.accuracy(run)) is not None:
-            asked = counted(score.questions, "question")
-            lines.append(f"{run}: accuracy {cell(score)} % of {asked}")
-    return lines
+    known = ((run, score) for run in view.runs if (score := view.accuracy(run)) is not None)
+    return [f"{run}: accuracy {cell(score)} % of {counted(score.questions, 'question')}" for run, score in known]
 
 
 MOST_RUNS = 6  # Models drawn side by side; more cannot be told apart. The best are drawn, and tables hold them all.
@@ -170,7 +166,10 @@ def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> di
                 if not isnan(low):
                     axes.plot([low, high], [place, place], color=INK, linewidth=1.1)
         counts = {label: f"n = {view.asked(dimension, label):,}" for label in labels}
-        names = [plot_name(f"{_label(dimension, label)}  {count}") for label, count in counts.items()]
+        known = dimensions().get(dimension)
+        entries = {label: known.find(label) if known else None for label in labels}
+        short = {label: f"{label} {entry.abbr}" if entry and entry.abbr else label for label, entry in entries.items()}
+        names = [plot_name(f"{short[label]}  {count}") for label, count in counts.items()]
         axes.set_yticks(range(len(labels)), names, color=INK)
         axes.set(xlim=(0, 100), ylim=(len(labels) - 0.4, -0.6), xlabel="accuracy 准确率, %")
         axes.set_title(plot_name(title(dimension)))
@@ -208,9 +207,3 @@ def _coloured(runs: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _shown(run: str) -> str:
     name = run_name(run)
     return plot_name(name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")
-
-
-def _label(dimension: str, label: str) -> str:
-    known = dimensions().get(dimension)
-    entry = known.find(label) if known else None
-    return f"{label} {entry.abbr}" if entry and entry.abbr else label

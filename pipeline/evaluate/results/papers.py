@@ -163,8 +163,7 @@ def _measured(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> di
         ranks = score.dimension == "overall" and (judged or score.metric == "accuracy")
         if not ranks or score.run in REFERENCES or score.value is None:
             continue
-        of_judge = f"平均评分 Mean score{score.metric.removeprefix('judged')}"
-        name = of_judge if judged else metric("accuracy").title
+        name = f"平均评分 Mean score{score.metric.removeprefix('judged')}" if judged else metric("accuracy").title
         asked = askings[score.run]
         measures.setdefault(name, {}).setdefault(asked.setting, {}).setdefault(asked.model, score.value)
     return measures

@@ -12,22 +12,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting
-from build_dataset.pipeline.evaluate.backends.local import loading
-from build_dataset.pipeline.evaluate.backends.local.batches import (
-    Letters,
-    Output,
-    PromptBatch,
-    TokenizedPrompt,
-    likeliest_letter,
-    plan_batches,
-)
+from build_dataset.pipeline.evaluate.backends.local import batches, loading
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 
-Answers = list[Output]  # of each prompt of a batch
+Answers = list[batches.Output]  # of each prompt of a batch
 Full = Literal["out of memory"]
 
 
@@ -44,7 +36,7 @@ class Engine:
         self._heads: tuple[tuple[int, ...], Any] | None = None
         self._torch = torch
 
-    def answers(self, batch: PromptBatch) -> Answers | Full:
+    def answers(self, batch: batches.PromptBatch) -> Answers | Full:
         """Return the outputs of a batch, or that it does not fit in the device's memory."""
         torch = self._torch
         work = self.choose if batch.letters else self.generate
@@ -59,7 +51,7 @@ class Engine:
             torch.cuda.empty_cache()
         return "out of memory"
 
-    def generate(self, batch: PromptBatch) -> list[Output]:
+    def generate(self, batch: batches.PromptBatch) -> list[batches.Output]:
         """Continue every prompt of a batch; sampling for a prompt depends on its own seed alone."""
         options = self._options
         sampling: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
@@ -72,7 +64,7 @@ class Engine:
         written = zip(batch.tails, made[:, inputs["input_ids"].shape[1] :], strict=True)
         return [self._made(batch, tail, new.tolist()) for tail, new in written]
 
-    def choose(self, batch: PromptBatch) -> list[Output]:
+    def choose(self, batch: batches.PromptBatch) -> list[batches.Output]:
         """The likeliest letter as the next token, prompt by prompt, in one forward pass."""
         inputs = self._inputs(batch, whole=False)
         logits = self._model(**inputs, logits_to_keep=1, use_cache=bool(batch.head)).logits[:, -1].float()
@@ -80,9 +72,9 @@ class Engine:
         labels = [label for label, _ in batch.letters]
         shares = [dict(zip(labels, row, strict=True)) for row in rows]
         sizes = [len(batch.head) + len(tail.tokens) for tail in batch.tails]
-        return [likeliest_letter(likelihoods, size) for likelihoods, size in zip(shares, sizes, strict=True)]
+        return [batches.likeliest_letter(likelihoods, size) for likelihoods, size in zip(shares, sizes, strict=True)]
 
-    def _inputs(self, batch: PromptBatch, *, whole: bool) -> dict[str, Any]:
+    def _inputs(self, batch: batches.PromptBatch, *, whole: bool) -> dict[str, Any]:
         """Input tensors (prompts, width), padded between head and tails; ``whole``: with the head's own tokens."""
         torch, head = self._torch, list(batch.head)
         width = max(len(tail.tokens) for tail in batch.tails)
@@ -112,13 +104,13 @@ class Engine:
             inputs["past_key_values"] = cache
         return inputs
 
-    def _made(self, batch: PromptBatch, tail: TokenizedPrompt, new: Sequence[int]) -> Output:
+    def _made(self, batch: batches.PromptBatch, tail: batches.TokenizedPrompt, new: Sequence[int]) -> batches.Output:
         named = self._model.generation_config.eos_token_id
         # chat models end a turn by a token of its own
         ends = {*(named if isinstance(named, list) else [named]), self.tokenizer.eos_token_id} - {None}
         stop = next((place for place, token in enumerate(new) if token in ends), None)
         written = new if stop is None else new[:stop]
-        return Output(
+        return batches.Output(
             text=self.tokenizer.decode(written, skip_special_tokens=True),
             finish="length" if stop is None else "stop",
             prompt_tokens=len(batch.head) + len(tail.tokens),
@@ -156,8 +148,8 @@ class Sampler:
 
 
 def run_jobs(
-    options: TransformersModel, devices: list[str], jobs: deque[PromptBatch], tokenizer: Any = None
-) -> Iterator[tuple[PromptBatch, Answers | Full]]:
+    options: TransformersModel, devices: list[str], jobs: deque[batches.PromptBatch], tokenizer: Any = None
+) -> Iterator[tuple[batches.PromptBatch, Answers | Full]]:
     """Yield every batch with its outputs, one worker a device; one that does not fit in memory comes back undone."""
     if len(devices) == 1:
         engine = Engine(options, devices[0], tokenizer)
@@ -170,7 +162,7 @@ def run_jobs(
     for name in devices:
         names.put(name)
     with ProcessPoolExecutor(len(devices), context, initializer=_start, initargs=(options, names)) as pool:
-        running: dict[Future[Answers | Full], PromptBatch] = {}
+        running: dict[Future[Answers | Full], batches.PromptBatch] = {}
         while jobs or running:
             while jobs and len(running) < 2 * len(devices):  # one in work and one waiting for each
                 job = jobs.popleft()
@@ -187,7 +179,7 @@ def _start(options: TransformersModel, names: "Queue[str]") -> None:
     _ENGINE = Engine(options, names.get())
 
 
-def _work(job: PromptBatch) -> Answers | Full:
+def _work(job: batches.PromptBatch) -> Answers | Full:
     if _ENGINE is None:
         raise RuntimeError("the worker was not started")
     return _ENGINE.answers(job)
@@ -199,7 +191,7 @@ class PreparedPrompt:
 
     prompt: Prompt
     tokens: tuple[int, ...]
-    letters: Letters  # what is compared; empty where a text is to be written
+    letters: batches.Letters  # what is compared; empty where a text is to be written
     key: str
     text: str  # the prompt as the model reads it
     seed: int  # seed of sampling: depends on the prompt and the repetition, not on other prompts
@@ -233,7 +225,7 @@ class TransformersBackend(Backend):
         for item in asked:
             if item.key in kept:
                 advance(1)
-                yield _generation(item, Output(**kept[item.key]), self._options.temperature)
+                yield _generation(item, batches.Output(**kept[item.key]), self._options.temperature)
         for item, made in self._fitting([item for item in asked if item.key not in kept]):
             advance(1)
             if isinstance(made, Failure):
@@ -243,7 +235,7 @@ class TransformersBackend(Backend):
                 self._store.put(item.key, asdict(made))
                 yield _generation(item, made, self._options.temperature)
 
-    def _fitting(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
+    def _fitting(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, batches.Output | Failure]]:
         if not asked:
             return
         # a comparison writes one token
@@ -260,7 +252,7 @@ class TransformersBackend(Backend):
 
     def _asked(self, prompt: Prompt, text: str, tokens: tuple[int, ...], *, special: bool) -> PreparedPrompt:
         options = self._options
-        letters: Letters = ()
+        letters: batches.Letters = ()
         chooses = options.answer_by == "likelihood" and prompt.question is not None
         if chooses and not is_multiple(prompt.asked):
             tokens, letters = self._compared(prompt, text, special=special)
@@ -277,7 +269,7 @@ class TransformersBackend(Backend):
         key = sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False))
         return PreparedPrompt(prompt, tokens, letters, key, text, seed)
 
-    def _compared(self, prompt: Prompt, text: str, *, special: bool) -> tuple[tuple[int, ...], Letters]:
+    def _compared(self, prompt: Prompt, text: str, *, special: bool) -> tuple[tuple[int, ...], batches.Letters]:
         """Return the prompt's tokens and each letter's, cut as lm-evaluation-harness cuts them.
 
         A letter is the first token at which the continuations by the letters differ.
@@ -296,7 +288,7 @@ class TransformersBackend(Backend):
             raise UserError(f'{self._options.model}: {problem}; set answer_by = "text"')
         return read[:shared] + wholes[0][shared:cut], letters
 
-    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
+    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, batches.Output | Failure]]:
         """Batch by batch; one that is too large for the device is halved until it fits."""
         import torch
 
@@ -311,25 +303,24 @@ class TransformersBackend(Backend):
                 jobs.extendleft(reversed(batch.halves()))  # first half first: order stays by length
             else:
                 item = asked[tails[0].index]
-                detail = f"a prompt of {len(item.tokens)} tokens does not fit in memory"
-                yield item, Failure("out_of_memory", detail)
+                yield item, Failure("out_of_memory", f"a prompt of {len(item.tokens)} tokens does not fit in memory")
 
-    def _jobs(self, asked: Sequence[PreparedPrompt]) -> Iterator[PromptBatch]:
-        kinds: dict[Letters, dict[str, list[TokenizedPrompt]]] = {}
+    def _jobs(self, asked: Sequence[PreparedPrompt]) -> Iterator[batches.PromptBatch]:
+        kinds: dict[batches.Letters, dict[str, list[batches.TokenizedPrompt]]] = {}
         keeps = loading.keeps_heads(self._options)
         for index, item in enumerate(asked):
             # Worked examples are what prompts share; without them only the question's first words are alike.
             head = json.dumps(item.prompt.messages[:-1] if keeps else (), ensure_ascii=False)
             group = kinds.setdefault(item.letters, {}).setdefault(head, [])
-            group.append(TokenizedPrompt(index, item.tokens, item.seed))
+            group.append(batches.TokenizedPrompt(index, item.tokens, item.seed))
         for letters, groups in kinds.items():
             new = 1 if letters else self._options.max_tokens
             budget = self._options.batch_tokens
-            for batch in plan_batches(list(groups.values()), budget, new, heads=keeps):
+            for batch in batches.plan_batches(list(groups.values()), budget, new, heads=keeps):
                 yield replace(batch, letters=letters)
 
 
-def _generation(item: PreparedPrompt, made: Output, temperature: float) -> Generation:
+def _generation(item: PreparedPrompt, made: batches.Output, temperature: float) -> Generation:
     letters = (made.text,) if made.likelihoods else None
     seed = item.seed if temperature else None
     return Generation(item.prompt.id, letters=letters, asked=item.text, seed=seed, **vars(made))
