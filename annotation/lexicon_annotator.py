@@ -92,8 +92,7 @@ NAME = "lexicon"  # of the annotator
 EXAM_BONUS = 30.0  # score of a label that the exam's own name states: more than any text adds up to
 STEM, KEY, OPTION, EXPLANATION = 2.0, 1.5, 0.6, 0.8
 """Weights of a term by its place; the stem says what a question is about, wrong options less so."""
-_ENOUGH = 0.6
-"""Least share of the score with which a label is said: below, half are wrong, and a wrong proposal pulls."""
+_ENOUGH = 0.6  # least share of the score with which a label is said: below, half are wrong, and a wrong proposal pulls
 _NOTE = (
     "labelled offline by the lexicon: rough labels, a start for the experts; "
     "[annotate.llm] model = … asks a language model"

@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -92,7 +92,13 @@ def match_released(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -
                 matches.append((one, other, before.pop(one) == after.pop(other)))
 
     take([(name, name) for name, content in before.items() if after.get(name) == content])  # nothing changed
-    take(_equal(before, after))  # renumbered
+    groups: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for place, names in enumerate((before, after)):
+        for name in sorted(names):
+            groups[names[name]][place].append(name)
+    # Several copies go together where there are as many as before; else nobody knows which is which.
+    equal = [zip(*copies, strict=True) for copies in groups.values() if len(copies[0]) == len(copies[1])]
+    take(itertools.chain.from_iterable(equal))  # renumbered
     take(merges.select("question_id", "survivor_id").iter_rows())  # copies of one that is kept
     if before and after:
         texts = _texts(old, before), _texts(new, after)
@@ -100,17 +106,6 @@ def match_released(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -
         take([*near, *_nearest(*texts)])  # corrected
     take([(name, name) for name in before if name in after])
     return pl.DataFrame(matches, {"old": pl.String, "new": pl.String, "same": pl.Boolean}, orient="row")
-
-
-def _equal(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Questions of equal content; several copies go together where there are as many as before."""
-    groups: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    for place, names in enumerate((before, after)):
-        for name in sorted(names):
-            groups[names[name]][place].append(name)
-    for old, new in groups.values():
-        if len(old) == len(new):  # else nobody knows which is which
-            yield from zip(old, new, strict=True)
 
 
 def _texts(rows: pl.DataFrame, wanted: Container[str]) -> dict[str, str]:

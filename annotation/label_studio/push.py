@@ -216,7 +216,13 @@ class _Push:
                     self._name_version()
                     new = (comparison.SentTask.of({"id": 0, "data": each.data}) for each in missing)
                     return [*there, *new]
-            there = self._without_lost_answers(by_id)
+            there = self.look()
+            given = ((name, each) for name, task in by_id.items() for each in task.answers)
+            answered = {name for name, each in given if not each.get("was_cancelled")}
+            bare = [each.task_id for each in there if each.annotations == 0 and each.question_id in answered]
+            if bare:  # what came without the answers that were sent with it is sent again
+                self.removed += self.studio.delete_unanswered(self.project.id, bare)
+                there = self.look()
             changes = self.compared(there)
             missing = [by_id[each.question_id] for each in changes.missing if each.question_id in by_id]
             if not missing and not changes.updated():
@@ -245,17 +251,6 @@ class _Push:
         """Name the annotator of the filled-in labels, now that they exist: earlier the server refuses the name."""
         if self.project.model_version != self.version and any(task.prediction for task in self.tasks):
             self.studio.update_project(self.project.id, model_version=self.version)
-
-    def _without_lost_answers(self, sent: Mapping[str, ReviewTask]) -> list[comparison.SentTask]:
-        """Return the tasks that are there; those that came without the answers that were sent with them go first."""
-        there = self.look()
-        given = ((name, each) for name, task in sent.items() for each in task.answers)
-        answered = {name for name, each in given if not each.get("was_cancelled")}
-        bare = [each.task_id for each in there if each.annotations == 0 and each.question_id in answered]
-        if not bare:
-            return there
-        self.removed += self.studio.delete_unanswered(self.project.id, bare)
-        return self.look()
 
 
 def _groups(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:

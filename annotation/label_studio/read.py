@@ -138,7 +138,9 @@ def _author(annotation: Mapping[str, Any], people: Mapping[int, str]) -> tuple[s
 
     Label Studio takes any ``completed_by`` from anybody, but notes itself in ``updated_by`` who sent it.
     """
-    author, sender = (_user(annotation.get(field)) for field in ("completed_by", "updated_by"))
+    users = (annotation.get(field) for field in ("completed_by", "updated_by"))
+    ids = (user.get("id") if isinstance(user, Mapping) else user for user in users)  # one endpoint gives a mapping
+    author, sender = (each if isinstance(each, int) else None for each in ids)
     if author is None or author not in people:
         return None, ("unknown_user", f"made by user {author}, whom the server does not list")
     name = people[author]
@@ -146,12 +148,6 @@ def _author(annotation: Mapping[str, Any], people: Mapping[int, str]) -> tuple[s
         other = people.get(sender, f"user {sender}")
         return name, ("another_hand", f"signed {name}, but last sent by {other}")
     return name, None
-
-
-def _user(value: object) -> int | None:
-    if isinstance(value, Mapping):  # what one endpoint gives; the others give the id alone
-        value = value.get("id")
-    return value if isinstance(value, int) else None
 
 
 @dataclass(frozen=True)

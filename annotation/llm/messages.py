@@ -333,16 +333,11 @@ def strict_object(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-def strict_form(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The ``response_format`` that asks for such an object."""
-    schema = {"name": name, "strict": True, "schema": strict_object(properties)}
-    return {"type": "json_schema", "json_schema": schema}
-
-
 def answer_form(how: str, name: str, properties: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the ``response_format`` to send: the strict schema for ``json_schema``, nothing for ``none``."""
     if how == "json_schema":
-        return strict_form(name, properties)
+        schema = {"name": name, "strict": True, "schema": strict_object(properties)}
+        return {"type": how, "json_schema": schema}
     return None if how == "none" else {"type": how}
 
 

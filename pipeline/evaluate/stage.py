@@ -145,15 +145,6 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return round(sum(known), 6) if known and len(known) == len(values) else None
 
 
-def _judge_facts(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
-    """Return the judge with its rubric, and the number and cost of its verdicts."""
-    if params.judge is None:
-        return {}
-    verdicts = made.verdicts
-    facts = {"name": params.judge.judge_name(), "rubric": RUBRIC["version"], "requests": verdicts.requests}
-    return {"judge": facts | {"without_verdict": len(verdicts.waiting), "cost": verdicts.cost}}
-
-
 def _cost(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
     """Return the cost of all outputs and verdicts, where all of them have prices in one currency."""
     asked = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
@@ -177,6 +168,10 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
     agreement = judge_agreement(verdicts.judgements)
     evaluated = Evaluated(made.scores, comparisons, agreement, askings=askings)
+    judge_facts: dict[str, Any] = {}
+    if params.judge is not None:
+        facts = {"name": params.judge.judge_name(), "rubric": RUBRIC["version"], "requests": verdicts.requests}
+        judge_facts["judge"] = facts | {"without_verdict": len(verdicts.waiting), "cost": verdicts.cost}
     return Result(
         tables={
             "predictions": records.Prediction.to_frame(made.predictions),
@@ -198,7 +193,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             "split": params.split,
             "models": {run: each.facts for run, each in made.runs.items()},
             "asked": {run: asdict(evaluated) for run, evaluated in askings.items()},
-            **_judge_facts(params, made),
+            **judge_facts,
             **_cost(params, made),
         },
         complete=not made.waiting,

@@ -48,7 +48,11 @@ class PaperTables:
         if len(names) > 1:
             raise UserError(f"{wanted} could be {len(names)} papers: {', '.join(names[:5])}")
         if not names:
-            raise UserError(f"no paper {wanted} in {build}{_why_not(build, known, wanted)}")
+            near = ", ".join(get_close_matches(wanted, known, n=3))  # a typing error
+            hint = f"; did you mean {near}?" if near else "; `build-dataset status` counts what was read"
+            for row in find_rows(build, "ocr/rejects", pl.col("item_id") == wanted):
+                hint = f": it was rejected, {row['reason']}: {row['detail']}"
+            raise UserError(f"no paper {wanted} in {build}{hint}")
         if known[names[0]].pages is None:
             raise UserError(f"{names[0]} is a table: `build-dataset explain ID` shows its questions")
         self.document = known[names[0]]
@@ -105,14 +109,6 @@ class PaperTables:
         return {f"unused-{run[0].page}-{run[0].order}": run for run in runs}
 
 
-def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
-    """Return the reason for which a paper was not read, or names like it."""
-    for row in find_rows(build, "ocr/rejects", pl.col("item_id") == wanted):
-        return f": it was rejected, {row['reason']}: {row['detail']}"
-    near = get_close_matches(wanted, known, n=3)  # a typing error
-    return f"; did you mean {', '.join(near)}?" if near else "; `build-dataset status` counts what was read"
-
-
 def item_cards(tables: PaperTables) -> list[ItemCard]:
     """The paper's items, and its unused text, in the order in which a person should look at them."""
     cards: dict[str, ItemCard] = {}
@@ -135,7 +131,11 @@ def item_cards(tables: PaperTables) -> list[ItemCard]:
             cards[trace.item_id].steps = trace.steps
             cards[trace.item_id].pages = sorted({span.page for span in trace.spans})
     for card in cards.values():
-        card.fate = _fate(card)  # after all events are known
+        # As `status` counts it; waiting wins, because a person has to look at it.
+        outcomes = {event.outcome for event in card.events if event.stage in LOSING}
+        doubtful = card.confidence is not None and card.confidence < LOW_CONFIDENCE
+        ended = (fate for fate in (Fate.WAITING, Fate.REJECTED, Fate.MERGED) if fate.value in outcomes)
+        card.fate = next(ended, Fate.DOUBTFUL if doubtful else Fate.KEPT)
         card.pages = card.pages or list((card.question or {}).get("pages") or ())
     unused = [
         ItemCard(name, Fate.UNUSED, texts=[line.text for line in run], pages=[run[0].page])
@@ -154,16 +154,6 @@ def _reading_order(traces: Iterable[Trace], names: Iterable[str]) -> list[str]:
         last = places.get(name, last)  # a missing number follows its neighbour by id
         keys[name] = (last, name)
     return sorted(keys, key=lambda name: keys[name])
-
-
-def _fate(card: ItemCard) -> Fate:
-    """Return the fate of an item, as `status` counts it; waiting wins, because a person has to look at it."""
-    outcomes = {event.outcome for event in card.events if event.stage in LOSING}
-    for fate in (Fate.WAITING, Fate.REJECTED, Fate.MERGED):
-        if fate.value in outcomes:
-            return fate
-    doubtful = card.confidence is not None and card.confidence < LOW_CONFIDENCE
-    return Fate.DOUBTFUL if doubtful else Fate.KEPT
 
 
 def _place(line: Line) -> Place:

@@ -117,7 +117,11 @@ def _lengths(build: Build, texts: int) -> tuple[int, int]:
 
 def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequence[str]]:
     """Return the cards to show, and of all questions how far models agree on them."""
-    kinds = _kinds(kept)
+    models = kept.filter(~pl.col("run").is_in(REFERENCES))  # guesses would disagree with every model
+    right = pl.col("correct").fill_null(value=False)  # no answer is not right
+    groups = (kept if models.is_empty() else models).group_by("question_id", maintain_order=True)
+    verdicts = groups.agg(everyone=right.all(), anyone=right.any()).iter_rows()
+    kinds = {name: _RIGHT if everyone else _MIXED if anyone else _WRONG for name, everyone, anyone in verdicts}
     rows = pl.concat([ReleaseRow.to_frame([]), *build.splits.values()])
     known = set(rows.filter(pl.col("question_id").is_in(list(kinds)))["question_id"])
     ordered = sorted((name for name in kinds if name in known), key=lambda name: _KINDS.index(kinds[name]))
@@ -129,15 +133,6 @@ def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequ
     limit, whole = _lengths(build, sum(map(len, by_question.values())))
     cards = [_card(asked[name], by_question[name], kinds[name], limit, whole) for name in shown]
     return cards, [kinds[name] for name in ordered]
-
-
-def _kinds(kept: pl.DataFrame) -> dict[str, str]:
-    """Return for each question, in the order asked, how far models agree on it."""
-    models = kept.filter(~pl.col("run").is_in(REFERENCES))  # guesses would disagree with every model
-    right = pl.col("correct").fill_null(value=False)  # no answer is not right
-    by_question = (kept if models.is_empty() else models).group_by("question_id", maintain_order=True)
-    verdicts = by_question.agg(everyone=right.all(), anyone=right.any()).iter_rows()
-    return {name: _RIGHT if everyone else _MIXED if anyone else _WRONG for name, everyone, anyone in verdicts}
 
 
 def _card(

@@ -54,7 +54,15 @@ def overview(build: Build) -> Section:
         counts = {name: labels.filter(condition).height for name, condition in conditions.items()}
         told: dict[str, Any] = {"share": percent(counts["unreviewed"], labels.height, 0), "total": labels.height}
         notices = [notice(name, n=n, **told) for name, n in counts.items() if n]
-    return Section(values, [*notices, *_doubtful_pages(build)])
+    # Pages that OCR read with little confidence, the least first, or not at all.
+    pages = build.filled("ocr/pages", pl.col("confidence") < _DOUBTFUL)
+    if pages is not None:
+        worst = pages.sort("confidence", "document", "page").head(_PAGES).select("document", "page").iter_rows()
+        named = ", ".join(f"{document} p. {page}" for document, page in worst)
+        notices.append(notice("doubtful_pages", limit=_DOUBTFUL, n=pages.height, pages=named))
+    if lost := build.stage("ocr").facts.get("pages_lost"):
+        notices.append(notice("lost_pages", n=len(lost)))
+    return Section(values, notices)
 
 
 def funnel(build: Build) -> Section:
@@ -93,17 +101,6 @@ def sources(build: Build) -> Section | None:
     for name, names in [*left_out.items()][:_ALARMS]:
         notices.append(notice("left_out", file=name, told="; ".join(names)))
     return Section(values, notices)
-
-
-def _doubtful_pages(build: Build) -> Iterator[Notice]:
-    """Yield what is told of pages that OCR read with little confidence, the least first, or not at all."""
-    pages = build.filled("ocr/pages", pl.col("confidence") < _DOUBTFUL)
-    if pages is not None:
-        worst = pages.sort("confidence", "document", "page").head(_PAGES).select("document", "page").iter_rows()
-        named = ", ".join(f"{document} p. {page}" for document, page in worst)
-        yield notice("doubtful_pages", limit=_DOUBTFUL, n=pages.height, pages=named)
-    if lost := build.stage("ocr").facts.get("pages_lost"):
-        yield notice("lost_pages", n=len(lost))
 
 
 def doubt_notices(doubts: Iterable[DoubtedSource]) -> list[Notice]:
@@ -168,7 +165,12 @@ def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
     for stage in build.ran:
         settled = build.settled if (stage.name, outcome) == ("parse", "waiting") else ()
         frame = build.filled(f"{stage.name}/{table}", ~pl.col("item_id").is_in(list(settled)))
-        examples = {} if frame is None else _examples(frame, build)
+        examples, limit = defaultdict(list), build.params.characters
+        for part in [] if frame is None else frame.sort("item_id", "detail").partition_by("reason"):
+            # a few items of each reason, evenly spread over all in the order of their ids
+            shown = spread_evenly(part, build.params.examples).select("item_id", "reason", "detail", "item")
+            for item_id, code, detail, item in shown.iter_rows():
+                examples[code].append({"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)})
         for reason, count in (build.waiting(stage) if outcome == "waiting" else stage.reasons[outcome]).items():
             yield {
                 "stage": stage.name,
@@ -177,13 +179,3 @@ def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
                 "count": count,
                 "examples": examples.get(reason, []),
             }
-
-
-def _examples(frame: pl.DataFrame, build: Build) -> Mapping[str, list[dict[str, Any]]]:
-    """A few items of each reason, evenly spread over all in the order of their ids."""
-    examples, limit = defaultdict(list), build.params.characters
-    for part in frame.sort("item_id", "detail").partition_by("reason"):
-        shown = spread_evenly(part, build.params.examples).select("item_id", "reason", "detail", "item")
-        for item_id, reason, detail, item in shown.iter_rows():
-            examples[reason].append({"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)})
-    return examples

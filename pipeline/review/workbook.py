@@ -124,15 +124,13 @@ def read(path: Path, owner: Owner, sent: Mapping[str, Known]) -> Sheet:
     # Whole seconds, rounded down: what was saved in the second in which it was written is later all the same.
     moment = (saved.replace(microsecond=0) + timedelta(seconds=1)).isoformat()
     touched = [any(item.get("origin") != "prediction" for item in row.result) for row in answered if not row.confirmed]
-    answers = [_answer(row, known[row.question_id][0], expert, moment) for row in answered if row.confirmed]
+    answers: list[tuple[int, Mapping[str, Any], Mapping[str, Any]]] = []
+    for row in (row for row in answered if row.confirmed):
+        # The id is none of the server's; the same for the same expert and question. What was seen goes with it.
+        name, data = -int(sha256("sheet", expert, row.question_id)[:12], 16), known[row.question_id][0]
+        result = [*row.result, written(screen.BASE, data.get(screen.BASE, ""))]
+        answers.append((row.number, data, {"completed_by": 0, "id": name, "updated_at": moment, "result": result}))
     return Sheet(expert, answers, sum(touched), len(touched) - sum(touched), dict(sorted(refused.items())))
-
-
-def _answer(row: _Row, data: Mapping[str, Any], expert: str, moment: str) -> tuple[int, Mapping[str, Any], Any]:
-    # The id is none of the server's; the same for the same expert and question. What was seen goes with the answer.
-    number = -int(sha256("sheet", expert, row.question_id)[:12], 16)
-    result = [*row.result, written(screen.BASE, data.get(screen.BASE, ""))]
-    return row.number, data, {"completed_by": 0, "id": number, "updated_at": moment, "result": result}
 
 
 def _sender(

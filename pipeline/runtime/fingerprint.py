@@ -40,14 +40,17 @@ def code_hash(module: str) -> str:
 
 @cache
 def _kept_hash(module: str, state: str) -> str:
-    content: Any = None
-    with suppress(OSError, ValueError):
-        content = json.loads(_cache_file().read_text(encoding="utf-8"))
-    known = content if isinstance(content, dict) else {}
+    known = _read_cache()
     hashes = known.get("hashes", {}) if known.get("state") == state else {}
     if module not in hashes:
         hashes[module] = _code_hash(module)
-        _write_cache({"state": state, "hashes": hashes})
+        path = _cache_file()
+        temporary = path.with_name(f"{path.name}.{os.getpid()}")
+        if not sys.dont_write_bytecode:  # python -B, PYTHONDONTWRITEBYTECODE
+            with suppress(OSError):  # an installation may be read-only
+                path.parent.mkdir(exist_ok=True)
+                temporary.write_text(json.dumps({"state": state, "hashes": hashes}), encoding="utf-8")
+                temporary.replace(path)  # readers see one version or the other
     digest: str = hashes[module]
     return digest
 
@@ -71,16 +74,11 @@ def _cache_file() -> Path:
     return _place(OUR_PACKAGES[0]) / "__pycache__" / "code-hashes.json"
 
 
-def _write_cache(content: Mapping[str, Any]) -> None:
-    """Keep the hashes where that is possible; an installation may be read-only."""
-    path = _cache_file()
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    if sys.dont_write_bytecode:  # python -B, PYTHONDONTWRITEBYTECODE
-        return
-    with suppress(OSError):
-        path.parent.mkdir(exist_ok=True)
-        temporary.write_text(json.dumps(content), encoding="utf-8")
-        temporary.replace(path)  # readers see one version or the other
+def _read_cache() -> dict[str, Any]:
+    content: Any = None
+    with suppress(OSError, ValueError):
+        content = json.loads(_cache_file().read_text(encoding="utf-8"))
+    return content if isinstance(content, dict) else {}
 
 
 def _code_hash(module: str) -> str:

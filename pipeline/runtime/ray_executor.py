@@ -203,17 +203,20 @@ def run_on_worker(wanted: Expected, function: Callable[[Any], Any], item: Any, t
     """
     if problem := lacks(wanted):  # kept by ``cache``: asked once a process
         raise UserError(f"[executor] a machine of the Ray cluster {problem} (docs/scale.md)")
-    # One executor a process of Ray; another GPU than before takes another child.
-    devices = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if devices not in _held:
-        for other in list(_held):  # its process holds the memory of another GPU
-            _held.pop(other).close()
-        _held[devices] = LocalExecutor(1)
-    [(_, result)] = _held[devices].map(function, [item], timeout)
+    [(_, result)] = _local(os.environ.get("CUDA_VISIBLE_DEVICES")).map(function, [item], timeout)
     return result
 
 
 _held: dict[str | None, LocalExecutor] = {}
+
+
+def _local(devices: str | None) -> LocalExecutor:
+    """Return the executor of this process of Ray; another GPU than before takes another child."""
+    if devices not in _held:
+        for other in list(_held):  # its process holds the memory of another GPU
+            _held.pop(other).close()
+        _held[devices] = LocalExecutor(1)
+    return _held[devices]
 
 
 @cache

@@ -1,7 +1,7 @@
 """Answers in free text sent to experts in Label Studio, and experts' scores as judgements of the runs."""
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +18,7 @@ from build_dataset.pipeline.evaluate.extraction import visible_output
 from build_dataset.pipeline.evaluate.grading import READABLE
 from build_dataset.pipeline.evaluate.judging.scores import EXPERT
 from build_dataset.pipeline.evaluate.params import EvaluateParams
-from build_dataset.pipeline.evaluate.tasks import Case, item_id, load_cases
+from build_dataset.pipeline.evaluate.tasks import item_id, load_cases
 from build_dataset.pipeline.review.exchange import connect, send
 from build_dataset.pipeline.review.folder import FOLDER, owner_of, read_pulled, replace_table, write_pulled
 from build_dataset.pipeline.runtime.publish import read_table
@@ -47,9 +47,33 @@ def open_questions(
     tasks: Container[records.Task], rows: Iterable[ReleaseRow], cases: Path | None
 ) -> list[records.OpenQuestion]:
     """Return the questions in free text as people see them."""
-    questions = [_of_row(row) for row in rows if row.explanation] if records.Task.EXPLANATION in tasks else []
-    if records.Task.CLINICAL in tasks:
-        questions += _of_cases(load_cases(cases))
+    questions = []
+    for row in rows if records.Task.EXPLANATION in tasks else ():
+        if row.explanation:
+            options = [f"{option.label}. {option.text}" for option in row.options]
+            question = records.OpenQuestion(
+                task=records.Task.EXPLANATION,
+                question_id=row.question_id,
+                case="\n".join(filter(None, (row.shared_stem, row.stem, *options))),
+                conversation=None,
+                question=_EXPLAIN,
+                reference=f"答案：{''.join(row.answer)}\n{row.explanation}",
+            )
+            questions.append(question)
+    for case in load_cases(cases) if records.Task.CLINICAL in tasks else ():
+        earlier: list[str] = []
+        for number, turn in enumerate(case.turns):
+            question = records.OpenQuestion(
+                task=records.Task.CLINICAL,
+                question_id=item_id(case, number),
+                case=case.description,
+                conversation="\n".join(earlier) or None,
+                question=turn.question,
+                reference=turn.solution,
+            )
+            questions.append(question)
+            # the next question shows it as a conversation
+            earlier.append(f"问：{turn.question}\n答：{turn.solution}")
     return questions
 
 
@@ -99,34 +123,6 @@ def expert_judgements(
     return judgements, stray
 
 
-def _of_row(row: ReleaseRow) -> records.OpenQuestion:
-    options = [f"{option.label}. {option.text}" for option in row.options]
-    return records.OpenQuestion(
-        task=records.Task.EXPLANATION,
-        question_id=row.question_id,
-        case="\n".join(filter(None, (row.shared_stem, row.stem, *options))),
-        conversation=None,
-        question=_EXPLAIN,
-        reference=f"答案：{''.join(row.answer)}\n{row.explanation or ''}".strip(),
-    )
-
-
-def _of_cases(cases: Iterable[Case]) -> Iterator[records.OpenQuestion]:
-    for case in cases:
-        earlier: list[str] = []
-        for number, turn in enumerate(case.turns):
-            yield records.OpenQuestion(
-                task=records.Task.CLINICAL,
-                question_id=item_id(case, number),
-                case=case.description,
-                conversation="\n".join(earlier) or None,
-                question=turn.question,
-                reference=turn.solution,
-            )
-            # the next question shows it as a conversation
-            earlier.append(f"问：{turn.question}\n答：{turn.solution}")
-
-
 SENT = Path(FOLDER) / "scoring" / "sent.parquet"
 
 
@@ -168,8 +164,12 @@ def pull(params: EvaluateParams, review: ReviewParams, context: Context, *, full
     with context.progress(None, "answers") as advance:
         after, report = pulling.pull(*about, full=full, advance=advance)
     write_pulled(context.build, kind, after)
-    scores = records.AnswerScore.to_frame(_scores(ExpertReview.from_frame(after.reviews)))
-    replace_table(context.build / ANSWER_SCORES, scores)
+    scores = []
+    for row in ExpertReview.from_frame(after.reviews):
+        same = row.model_dump(include={"note", "annotation_id", "updated_at", "seconds"})
+        who = {"answer_id": row.question_id, "expert": row.reviewer}
+        scores.append(records.AnswerScore(**who, **same, aspect=row.dimension, score=int(row.label)))
+    replace_table(context.build / ANSWER_SCORES, records.AnswerScore.to_frame(scores))
     return report
 
 
@@ -194,10 +194,3 @@ def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
 def _rows(path: Path, record: type[RowT]) -> list[RowT]:
     """Return the rows of a table; none where it was not made."""
     return list(record.from_frame(read_table(path))) if path.exists() else []
-
-
-def _scores(reviews: Iterable[ExpertReview]) -> Iterator[records.AnswerScore]:
-    for review in reviews:
-        same = review.model_dump(include={"note", "annotation_id", "updated_at", "seconds"})
-        who = {"answer_id": review.question_id, "expert": review.reviewer}
-        yield records.AnswerScore(**who, **same, aspect=review.dimension, score=int(review.label))

@@ -46,7 +46,7 @@ def _scoring(text: WrittenText) -> wire.ChatRequest:
     )
     system = f"{RUBRIC['system'].strip()}\n{scales}"
     score = {"type": "integer", "enum": list(range(LEAST, MOST + 1))}
-    form = wire.strict_form("scores", {aspect.name: score for aspect in aspects()})
+    form = wire.answer_form("json_schema", "scores", {aspect.name: score for aspect in aspects()})
     turns = (turn for turn in text.prompt.messages if turn["role"] in _SPEAKERS)
     conversation = "\n".join(f"{_SPEAKERS[turn['role']]}：{turn['content']}" for turn in turns)
     question = RUBRIC["question"].strip("\n")

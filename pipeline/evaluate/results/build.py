@@ -127,19 +127,23 @@ _HUMAN = "#8a8f98"  # grey: people are no model
 def plots(results: Evaluated) -> dict[str, bytes]:
     """``figures/<name>.svg`` and ``.png`` of every plot that has something to show."""
     view = View(results.scores)
-    # Models by accuracy, the best first, each as it was asked best; baselines where there are none; people last.
-    scored = [run for run in view.runs if run != HUMAN and view.overall(run, "accuracy")]
-    models = [run for run in scored if run not in REFERENCES] or scored
-    best: dict[str, str] = {}
-    for run in sorted(models, key=lambda run: -(value(view.accuracy(run)) or 0.0)):
-        best.setdefault(results.askings[run].model, run)
-    runs = [*[*best.values()][:MOST_RUNS], *([HUMAN] if HUMAN in view.runs else [])]
+    runs = _drawn(view, results)
     if not runs:
         return {}
     files: dict[str, bytes] = {}
     for dimension in LABELLED:
         files |= _bars(view, runs, dimension, results.more_than.get(dimension, 0))
     return files | _lengths(view, runs)
+
+
+def _drawn(view: View, results: Evaluated) -> list[str]:
+    """Models by accuracy, the best first, each as it was asked best; baselines where there are none; people last."""
+    scored = [run for run in view.runs if run != HUMAN and view.overall(run, "accuracy")]
+    models = [run for run in scored if run not in REFERENCES] or scored
+    best: dict[str, str] = {}
+    for run in sorted(models, key=lambda run: -(value(view.accuracy(run)) or 0.0)):
+        best.setdefault(results.askings[run].model, run)
+    return [*[*best.values()][:MOST_RUNS], *([HUMAN] if HUMAN in view.runs else [])]
 
 
 def _shares(view: View, run: str, dimension: str, labels: Iterable[str]) -> Floats:

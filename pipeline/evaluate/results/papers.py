@@ -63,7 +63,12 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
     if not labels:
         return None
     kept = {label: en for label, en in labels.items() if view.asked(dimension, label) > more_than} or labels
-    rows = _shares(view, dimension, kept)
+    rows: list[list[str | Rival]] = []
+    for label, english in kept.items():
+        asked = view.asked(dimension, label)
+        scored = ((run, view.accuracy(run, dimension, label)) for run in runs)
+        cells = (Rival(cell(score, asked), label, run, value(score)) for run, score in scored)
+        rows.append([label_name(label, english), number(asked), *cells])
     head = [title(dimension), "题数 n", *map(view.name, runs)]
     models = [run for run in runs if run not in (*REFERENCES, *view.incomplete)]
     if len(models) > 1:  # one model is its own average
@@ -84,17 +89,6 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
 
 def _shared(view: View, *dimensions: str) -> pl.DataFrame:
     return view.data(dimensions, ["accuracy"])
-
-
-def _shares(view: View, dimension: str, labels: Mapping[str, str | None]) -> list[list[str | Rival]]:
-    """Return rows of a label, its number of questions, and every run's accuracy."""
-    rows: list[list[str | Rival]] = []
-    for label, english in labels.items():
-        asked = view.asked(dimension, label)
-        scored = ((run, view.accuracy(run, dimension, label)) for run in view.runs_of(dimension))
-        rivals = (Rival(cell(score, asked), label, run, value(score)) for run, score in scored)
-        rows.append([label_name(label, english), number(asked), *rivals])
-    return rows
 
 
 def _average(shares: Sequence[float], places: int) -> str:

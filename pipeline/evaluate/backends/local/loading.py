@@ -23,16 +23,12 @@ def fingerprint(folder: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
         if path.is_file() and not is_hidden(path.name):
-            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())  # \0 stands in no name
-            digest.update(_content(path))
+            size = path.stat().st_size
+            digest.update(f"{path.name}\0{size}\0".encode())  # \0 stands in no name
+            with path.open("rb") as file:
+                starts = (0, size // 2, size - _SAMPLE) if size > 3 * _SAMPLE else ()
+                digest.update(b"".join(os.pread(file.fileno(), _SAMPLE, start) for start in starts) or file.read())
     return digest.hexdigest()
-
-
-def _content(path: Path) -> bytes:
-    with path.open("rb") as file:
-        if (size := path.stat().st_size) <= 3 * _SAMPLE:
-            return file.read()
-        return b"".join(os.pread(file.fileno(), _SAMPLE, start) for start in (0, size // 2, size - _SAMPLE))
 
 
 def missing_packages(options: TransformersModel) -> str | None:
