@@ -200,8 +200,7 @@ def question_statuses(
     statuses = []
     for name, group in groupby(labels, key=lambda label: label.question_id):
         own_labels, own_reviews, done = list(group), by_question[name], answered.get(name, frozenset())
-        raised = standing_flags(own_reviews, rules)
-        flags = {kind: who for kind, who in raised.items() if kind not in done}
+        flags = {kind: who for kind, who in standing_flags(own_reviews, rules).items() if kind not in done}
         state = _state(own_labels, flags, single=name in single, changed=name in changed)
         statuses.append(QuestionStatus(name, state, own_labels, flags, own_reviews, changed.get(name, "")))
     return statuses
@@ -279,8 +278,7 @@ def answered_flags(corrections: Iterable[Correction]) -> dict[str, set[str]]:
         kinds = {"wrong_key" if correction.field == ANSWER else "wrong_stem"}
         if correction.field == VERDICT:
             # Whoever verifies sees what is flagged, corrects it in the same step and says that the question is sound.
-            whole = {"wrong_key", "wrong_stem"} if correction.origin == "verification" else set()
-            kinds = {"out_of_scope", *whole}
+            kinds = {"out_of_scope", *({"wrong_key", "wrong_stem"} if correction.origin == "verification" else set())}
         answered[correction.question_id] |= kinds
     return answered
 

@@ -279,8 +279,7 @@ class LearnedAnnotator(Annotator):
         """One result a question, in their order."""
         self._fit()
         for question, verdicts in zip(questions, self._label(questions), strict=True):
-            in_order = {name: verdicts[name] for name in dimensions() if name in verdicts}
-            yield Labelled(question.question_id, in_order)
+            yield Labelled(question.question_id, {name: verdicts[name] for name in dimensions() if name in verdicts})
             progress(1)
 
     def _fit(self) -> None:
@@ -318,6 +317,5 @@ class LearnedAnnotator(Annotator):
                     pairs = zip(some, rows, strict=True)
                     probabilities.append([unseen.get(question.content_hash, row) for question, row in pairs])
             for likely in zip(*probabilities, strict=True):
-                of_each = zip(views, likely, strict=True)
-                verdicts = {name: _verdict(dimensions()[name], row) for name, row in of_each}
+                verdicts = {name: _verdict(dimensions()[name], row) for name, row in zip(views, likely, strict=True)}
                 yield {name: verdict for name, verdict in verdicts.items() if verdict is not None}

@@ -245,8 +245,7 @@ def _verdicts(answers: Sequence[wire.Answer]) -> dict[str, Verdict]:
     answered = [read_labels(answer.text) for answer in answers]
     verdicts = {}
     for dimension in dimensions().values():
-        votes = Counter(labels[dimension.name] for labels in answered)
-        label, count = votes.most_common(1)[0]
+        label, count = Counter(labels[dimension.name] for labels in answered).most_common(1)[0]
         alone = value_probability(answers[0], _keys(dimension)) if len(answers) == 1 else count / len(answers)
         rounded = None if alone is None else round(alone, 4)
         verdicts[dimension.name] = Verdict(label, rounded, estimate=dimension.name in _ESTIMATED)

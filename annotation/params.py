@@ -165,5 +165,4 @@ class CalibrateParams(Params):
 
     def semantic(self) -> dict[str, Any]:
         """Return the parameters with hashes of the other annotations in place of their paths."""
-        others = [file_digest(path, "[calibrate] others") for path in self.others]
-        return super().semantic() | {"others": others}
+        return super().semantic() | {"others": [file_digest(path, "[calibrate] others") for path in self.others]}

@@ -143,8 +143,7 @@ def _cluster(config: ConfigBase) -> Iterator[Check]:
     if config.executor.kind != "ray":  # nothing to join
         return
     try:
-        workers = room(config.executor.address, config.executor.num_gpus)
-        yield Check("ray cluster", CheckState.OK, workers)
+        yield Check("ray cluster", CheckState.OK, room(config.executor.address, config.executor.num_gpus))
     except UserError as error:
         yield Check("ray cluster", CheckState.WRONG, str(error).removeprefix("[executor] "))
 

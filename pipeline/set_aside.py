@@ -97,8 +97,7 @@ def items(build: Path, outcome: str, file: str | None = None, reason: str | None
 
 def _set_aside(build: Path, table: str) -> Iterator[AsideRow]:
     record: type[Rejection] | type[ReviewItem] = Rejection if table == "rejects" else ReviewItem
-    read = partial(find_table, build)
-    documents, settled = Documents.of_build(build), settled_questions(read)
+    documents, settled = Documents.of_build(build), settled_questions(partial(find_table, build))
     for stage in STAGES:
         if (frame := find_table(build, f"{stage.name}/{table}")) is not None:
             rows = aside_rows(record.from_frame(frame), documents)
@@ -152,8 +151,7 @@ def workbook(sheet: str, rows: Iterable[Iterable[str | float | None]]) -> bytes:
     import xlsxwriter
 
     target = io.BytesIO()
-    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    book = xlsxwriter.Workbook(target, options)
+    book = xlsxwriter.Workbook(target, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False})
     book.set_properties({"created": datetime(1980, 1, 1, tzinfo=UTC)})
     written = book.add_worksheet(sheet)
     for at, line in enumerate(rows):

@@ -29,8 +29,7 @@ class Record(BaseModel, extra="forbid", frozen=True, defer_build=True):
     @classmethod
     def to_frame(cls, rows: Iterable[Self]) -> pl.DataFrame:
         """A table of ``rows``, in their order, with this record's schema also when it is empty."""
-        plain = _lists(cls).dump_python(list(rows), mode="json")
-        return pl.DataFrame(plain, schema=cls.polars_schema())
+        return pl.DataFrame(_lists(cls).dump_python(list(rows), mode="json"), schema=cls.polars_schema())
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame) -> Iterator[Self]:

@@ -71,8 +71,7 @@ def row_id(document: str, source_id: str | None, content: str) -> str:
 
 def content_hash(stem: str, options: Iterable[str], shared_stem: str | None = None) -> str:
     """Return the hash of a question's text, without white space, character width and key: 16 hex digits."""
-    parts = [shared_stem or "", stem, *options]
-    return sha256(*map(_content, parts))[:16]
+    return sha256(*map(_content, [shared_stem or "", stem, *options]))[:16]
 
 
 def _content(text: str) -> str:

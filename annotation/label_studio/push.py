@@ -214,8 +214,7 @@ class _Push:
                 expected = (len(there) + len(missing), changes.predictions_after(missing))
                 if (counted.tasks, counted.predictions) == expected and not any(t.answers for t in missing):
                     self._name_version()
-                    new = (comparison.SentTask.of({"id": 0, "data": each.data}) for each in missing)
-                    return [*there, *new]
+                    return [*there, *(comparison.SentTask.of({"id": 0, "data": each.data}) for each in missing)]
             there = self.look()
             given = ((name, each) for name, task in by_id.items() for each in task.answers)
             answered = {name for name, each in given if not each.get("was_cancelled")}

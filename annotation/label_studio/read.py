@@ -83,8 +83,7 @@ def read_task(
                 latest[reviewer].reject("superseded", f"{reviewer} submitted it again; the later one counts")
             latest[reviewer] = answer
     for _, answer in sorted(latest.items()):
-        readers = {"verification": answer.read_verdict, "scoring": answer.read_scores}
-        readers.get(project, answer.read_labels)()
+        {"verification": answer.read_verdict, "scoring": answer.read_scores}.get(project, answer.read_labels)()
     return rows
 
 
@@ -320,7 +319,6 @@ def changed_explanation(text: str, base: editable.BaseText) -> Changes:
 def changed_key(text: str, base: editable.BaseText) -> Changes:
     """Return the key, where it differs from what was shown; raise ``UnreadableTextError`` where it is none."""
     key = editable.key_letters(text)
-    labels = {line.strip()[:1] for line in base.text.split("\n")}
-    if not set(key) <= labels:
+    if not set(key) <= {line.strip()[:1] for line in base.text.split("\n")}:
         raise editable.UnreadableTextError(f"the key {key} names an option that is not there")
     return {} if key == base.key else {editable.ANSWER: (base.key or None, key)}

@@ -291,8 +291,7 @@ def _logprobs(choice: Mapping[str, Any], text: str) -> list[list[float]] | None:
 
 def stored_cost(value: Mapping[str, Any], options: LlmOptions) -> float | None:
     """Return what a stored value cost, at the prices of the options; None where unknown."""
-    batched = bool(value.get("batched", False))
-    return options.cost(value["prompt_tokens"], value["completion_tokens"], batched=batched)
+    return options.cost(value["prompt_tokens"], value["completion_tokens"], batched=bool(value.get("batched", False)))
 
 
 def answer_of(request: ChatRequest, value: Mapping[str, Any], options: LlmOptions) -> Answer:

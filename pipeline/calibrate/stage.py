@@ -52,23 +52,6 @@ class CalibrationRows:
     reliability: list[ReliabilityBin] = field(default_factory=list)
 
 
-def calibration_page(tables: CalibrationRows, opinions: Opinions, target: float, name: str) -> bytes:
-    """Return the page of a dataset called ``name``, in UTF-8."""
-    against = (row for row in tables.confusions if row.reference == EXPERTS)
-    groups = groupby(against, lambda row: (row.annotator, row.dimension))  # the commonest come first
-    return html.render(
-        "build_dataset.pipeline.calibrate:calibration.html",
-        name=name,
-        opinions=opinions,
-        target=target,
-        against=_by_dimension(row for row in tables.calibration if row.reference == EXPERTS),
-        reviewed=opinions.experts.height > 0,
-        pairs=_by_dimension(row for row in tables.calibration if row.reference != EXPERTS),
-        confusions=_by_dimension(row for _, rows in groups for row in islice(rows, _SHOWN)),
-        dimensions=dimensions(),
-    )
-
-
 def _by_dimension(rows: Iterable[Item]) -> list[Item]:
     """Rows about one dimension together, so that annotators stand below each other."""
     order = list(dimensions())
@@ -92,6 +75,19 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
     for one, other in combinations(opinions.annotators, 2):
         for dimension, judged in _compared(opinions, one, other):
             _compare(rows, {"annotator": one, "reference": other, "dimension": dimension}, judged)
+    against = (row for row in rows.confusions if row.reference == EXPERTS)
+    groups = groupby(against, lambda row: (row.annotator, row.dimension))  # the commonest come first
+    page = html.render(
+        "build_dataset.pipeline.calibrate:calibration.html",
+        name=context.dataset.name,
+        opinions=opinions,
+        target=params.target,
+        against=_by_dimension(row for row in rows.calibration if row.reference == EXPERTS),
+        reviewed=opinions.experts.height > 0,
+        pairs=_by_dimension(row for row in rows.calibration if row.reference != EXPERTS),
+        confusions=_by_dimension(row for _, of_one in groups for row in islice(of_one, _SHOWN)),
+        dimensions=dimensions(),
+    )
     total = tables["questions"].height
     return Result(
         tables={
@@ -100,7 +96,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
             "reliability": records.ReliabilityBin.to_frame(rows.reliability),
         },
         counts=Counts(n_input=total, kept=total),
-        files={"index.html": calibration_page(rows, opinions, params.target, context.dataset.name)},
+        files={"index.html": page},
         facts={
             "compared": opinions.questions,
             "reviewed_labels": opinions.experts.height,
@@ -221,5 +217,4 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
 def _by_annotator(annotations: pl.DataFrame) -> dict[str, pl.DataFrame]:
     # difficulty from people is no label of a model
     stated = annotations.filter(pl.col("annotator") != MEASURED)
-    groups = stated.group_by("annotator", maintain_order=True)
-    return {str(name): rows.select(_SAID) for (name,), rows in groups}
+    return {str(name): rows.select(_SAID) for (name,), rows in stated.group_by("annotator", maintain_order=True)}

@@ -41,8 +41,7 @@ def add_stages(app: typer.Typer) -> None:
     for stage in STAGES:
         if stage.name != "review":  # a group of its own
             shown = examples(stage.examples or (stage.name,))
-            under = heading("stage")
-            app.command(stage.name, help=stage.title, epilog=shown, rich_help_panel=under)(_command(stage))
+            app.command(stage.name, help=stage.title, epilog=shown, rich_help_panel=heading("stage"))(_command(stage))
 
 
 @contextmanager

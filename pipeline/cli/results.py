@@ -77,13 +77,23 @@ def submission(run: str, out: Path, config: ConfigBase) -> None:
 
 def release(config: ConfigBase, push: str | None = None, yes: bool = False) -> None:
     """Freeze this export as a release. Its questions keep their splits from now on."""
-    there = (config.dataset.releases / config.dataset.version).exists()
+    from build_dataset.pipeline.export.release import freeze
+    from build_dataset.pipeline.runtime.publish import build_lock
+    from build_dataset.pipeline.runtime.runner import Runner
+
+    dataset = config.dataset
+    there = (dataset.releases / dataset.version).exists()
     if push is None or not there:
         if not (yes or there):
-            _agree(config.dataset)
-        _freeze(config)
+            _agree(dataset)
+        with build_lock(dataset.build):
+            states = Runner(config).states()
+            states = {name: states[name] for name in stage_names(None, "export")}  # evaluation may lag behind
+            facts = freeze(dataset, states)
+        values = {**facts, "dataset": dataset, "folder": shown(dataset.releases / dataset.version)}
+        print_template("release", values, Console(stderr=True))
     if push is not None:
-        _push(config.dataset, push, yes=yes)
+        _push(dataset, push, yes=yes)
 
 
 def _agree(dataset: DatasetParams) -> None:
@@ -121,18 +131,3 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
     if yes:  # a release is public: asked for twice
         address = upload(dataset, plan)
         print_line(f"✓ {counted(len(plan.files), 'file')} uploaded: {address}", "green", console=console)
-
-
-def _freeze(loaded: ConfigBase) -> None:
-    from build_dataset.pipeline.export.release import freeze
-    from build_dataset.pipeline.runtime.publish import build_lock
-    from build_dataset.pipeline.runtime.runner import Runner
-
-    runner = Runner(loaded)
-    with build_lock(loaded.dataset.build):
-        states = runner.states()
-        states = {name: states[name] for name in stage_names(None, "export")}  # evaluation may lag behind
-        facts = freeze(loaded.dataset, states)
-    dataset = loaded.dataset
-    values = {**facts, "dataset": dataset, "folder": shown(dataset.releases / dataset.version)}
-    print_template("release", values, Console(stderr=True))

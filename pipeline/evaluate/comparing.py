@@ -19,31 +19,31 @@ def compare_runs(runs: Mapping[str, Sequence[Graded]]) -> list[Comparison]:
     The test looks at the first answer of each run alone. Test and interval keep the questions of a case together.
     """
     firsts = {run: {item.item_id: item for item in items if item.repeat == 0} for run, items in runs.items()}
-    shared = ((one, other, firsts[one].keys() & firsts[other].keys()) for one, other in combinations(firsts, 2))
-    compared = [_compare(one, other, firsts) for one, other, questions in shared if questions]
+    compared = []
+    for one, other in combinations(firsts, 2):
+        pairs = [(item, firsts[other][key]) for key, item in firsts[one].items() if key in firsts[other]]
+        if not pairs:
+            continue
+        tally = Counter((a.correct, b.correct) for a, b in pairs)
+        only_one, only_other = tally[True, False], tally[False, True]
+        spread = interval_of_mean(Unit(a.cluster, a.correct - b.correct) for a, b in pairs)
+        comparison = Comparison(
+            run_a=one,
+            run_b=other,
+            questions=len(pairs),
+            both_right=tally[True, True],
+            only_a_right=only_one,
+            only_b_right=only_other,
+            neither_right=tally[False, False],
+            difference=(only_one - only_other) / len(pairs),
+            low=spread.low if spread else None,
+            high=spread.high if spread else None,
+            p_value=paired_p((a.cluster, a.correct - b.correct) for a, b in pairs),
+            p_adjusted=1.0,
+        )
+        compared.append(comparison)
     adjusted = holm([comparison.p_value for comparison in compared])
     return [each.model_copy(update={"p_adjusted": p}) for each, p in zip(compared, adjusted, strict=True)]
-
-
-def _compare(one: str, other: str, firsts: Mapping[str, Mapping[str, Graded]]) -> Comparison:
-    pairs = [(item, firsts[other][key]) for key, item in firsts[one].items() if key in firsts[other]]
-    tally = Counter((a.correct, b.correct) for a, b in pairs)
-    only_one, only_other = tally[True, False], tally[False, True]
-    spread = interval_of_mean(Unit(a.cluster, a.correct - b.correct) for a, b in pairs)
-    return Comparison(
-        run_a=one,
-        run_b=other,
-        questions=len(pairs),
-        both_right=tally[True, True],
-        only_a_right=only_one,
-        only_b_right=only_other,
-        neither_right=tally[False, False],
-        difference=(only_one - only_other) / len(pairs),
-        low=spread.low if spread else None,
-        high=spread.high if spread else None,
-        p_value=paired_p((a.cluster, a.correct - b.correct) for a, b in pairs),
-        p_adjusted=1.0,
-    )
 
 
 def paired_p(differences: Iterable[tuple[str, int]]) -> float:

@@ -113,8 +113,7 @@ class RunSettings:
     @property
     def setting(self) -> str:
         """The manner of asking, for people."""
-        prompt = prompt_name(self.prompt)
-        return " · ".join(filter(None, (prompt, f"{self.shots}-shot", f"T = {self.temperature:g}")))
+        return " · ".join(filter(None, (prompt_name(self.prompt), f"{self.shots}-shot", f"T = {self.temperature:g}")))
 
 
 def run_settings(options: AskOptions) -> RunSettings:

@@ -124,8 +124,7 @@ class Metric:
 
 
 def _rate(name: str, title: str, outcome: Outcome) -> Metric:
-    measure = share(lambda item: item.outcome is outcome)
-    return Metric(name, title, measure, ("answers", "texts"))
+    return Metric(name, title, share(lambda item: item.outcome is outcome), ("answers", "texts"))
 
 
 def _of_texts(name: str, title: str, measure: Mean | Total, *, brackets: bool = False) -> Metric:
@@ -180,13 +179,11 @@ def score_items(
     run: str, part: Slice, items: Sequence[Item], over: Over = "answers", task: Task = Task.ANSWER
 ) -> list[Score]:
     """Return all metrics of a run over the items of a slice, each the mean over the repetitions."""
-    repeats = sorted({item.repeat for item in items})
-    rounds = [[item for item in items if item.repeat == repeat] for repeat in repeats]
+    rounds = [[item for item in items if item.repeat == repeat] for repeat in sorted({item.repeat for item in items})]
     about = {"run": run, "task": task, "questions": len({item.item_id for item in items})}
     scores = []
     for row in shown_in(over):
         values = [row.measure.value(asked) for asked in rounds]
         if known := [value for value in values if value is not None]:  # a repetition may have no such item
-            interval = row.measure.interval(items)
-            scores.append(mean_score(known, interval, part=part, metric=row.name, **about))
+            scores.append(mean_score(known, row.measure.interval(items), part=part, metric=row.name, **about))
     return scores

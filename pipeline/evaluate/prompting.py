@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Formatter
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -72,7 +71,16 @@ def is_multiple(question: ReleaseRow) -> bool:
 
 def load_template(name: str, task: Task = Task.ANSWER) -> Template:
     """Return a shipped template by name, or one of the user's own by path, with its keys and fields checked."""
-    content, fields = _shipped_or_own(name), _FIELDS[task]
+    folder, fields = files("build_dataset.pipeline.evaluate") / "prompts", _FIELDS[task]
+    names = sorted(entry.name for entry in folder.iterdir())
+    shipped = [each.removesuffix(".toml") for each in names if each.endswith(".toml")]
+    source = folder / f"{name}.toml" if name in shipped else Path(name)
+    try:
+        content = tomllib.loads(source.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"prompt {name!r}: there is none; there are {', '.join(shipped)}, or give a path") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UserError(f"prompt {name!r}: cannot be read: {error}") from None
     if (meant := content.pop("task", Task.ANSWER)) != task:
         raise UserError(f"prompt {name!r}: is for the task {meant!r}, not for {task.value!r}")
     if unknown := sorted(set(content) - _SETTINGS - set(fields)):
@@ -91,20 +99,6 @@ def load_template(name: str, task: Task = Task.ANSWER) -> Template:
         if unknown := sorted(named - fields[key]):
             raise UserError(f"{where}: no field {unknown[0]!r} there; it may use {sorted(fields[key])}")
     return template
-
-
-def _shipped_or_own(name: str) -> dict[str, Any]:
-    """Return the content of a template that is shipped, by name, or of the user's own, by path."""
-    folder = files("build_dataset.pipeline.evaluate") / "prompts"
-    names = sorted(entry.name for entry in folder.iterdir())
-    known = [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
-    source = folder / f"{name}.toml" if name in known else Path(name)
-    try:
-        return tomllib.loads(source.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"prompt {name!r}: there is none; there are {', '.join(known)}, or give a path") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"prompt {name!r}: cannot be read: {error}") from None
 
 
 def messages(template: Template, question: ReleaseRow, examples: Sequence[ReleaseRow]) -> tuple[Message, ...]:

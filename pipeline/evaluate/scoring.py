@@ -230,7 +230,6 @@ def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
     places = {(name, label): at for name, labels in known.items() for at, label in enumerate(labels)}
 
     def order(part: Slice) -> tuple[int, int, str]:
-        place = places.get((part.dimension, part.label), len(places))
-        return names.index(part.dimension), place, part.label
+        return names.index(part.dimension), places.get((part.dimension, part.label), len(places)), part.label
 
     return {part: parts[part] for part in sorted(parts, key=order)}

@@ -48,8 +48,7 @@ class _Evaluation:
     @cached_property
     def waiting(self) -> list[ReviewItem]:
         """Everything that the next run asks again."""
-        failed = [item for made in self.runs.values() for item in made.waiting]
-        return [*failed, *self.verdicts.waiting]
+        return [*[item for made in self.runs.values() for item in made.waiting], *self.verdicts.waiting]
 
 
 def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
@@ -145,17 +144,6 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return round(sum(known), 6) if known and len(known) == len(values) else None
 
 
-def _cost(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
-    """Return the cost of all outputs and verdicts, where all of them have prices in one currency."""
-    asked = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
-    judges = [params.judge] if params.judge else []
-    costs = [made.runs[model.run_name()].facts["cost"] for model in asked] + [made.verdicts.cost] * len(judges)
-    currencies = {options.currency for options in (*asked, *judges)}
-    if len(currencies) != 1 or None in costs:  # dollars and yuan do not add up
-        return {}
-    return {"cost": _sum(costs), "currency": currencies.pop()}
-
-
 def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     rejects = [
         left.model_copy(update={"detail": f"{run} was not asked: {left.detail}"})
@@ -168,6 +156,13 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
     agreement = judge_agreement(verdicts.judgements)
     evaluated = Evaluated(made.scores, comparisons, agreement, askings=askings)
+    # Of all outputs and verdicts, where all of them have prices in one currency: dollars and yuan do not add up.
+    models = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
+    judges = [params.judge] if params.judge else []
+    costs = [made.runs[model.run_name()].facts["cost"] for model in models] + [verdicts.cost] * len(judges)
+    currencies = {options.currency for options in (*models, *judges)}
+    priced = len(currencies) == 1 and None not in costs
+    cost = {"cost": _sum(costs), "currency": currencies.pop()} if priced else {}
     judge_facts: dict[str, Any] = {}
     if params.judge is not None:
         facts = {"name": params.judge.judge_name(), "rubric": RUBRIC["version"], "requests": verdicts.requests}
@@ -194,7 +189,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             "models": {run: each.facts for run, each in made.runs.items()},
             "asked": {run: asdict(evaluated) for run, evaluated in askings.items()},
             **judge_facts,
-            **_cost(params, made),
+            **cost,
         },
         complete=not made.waiting,
         notes=notes(

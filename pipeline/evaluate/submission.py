@@ -106,8 +106,7 @@ def score_row(
     multiple = True if _MULTIPLE.match(kind) else False if _SINGLE.match(kind) else None
     # a row knows better than the habit of its file
     first = answer_first if known.answer_first is None else known.answer_first
-    text = params.plain(known.raw_output or "")
-    extraction = extract(text, known.options, multiple, first, stem=known.question)
+    extraction = extract(params.plain(known.raw_output or ""), known.options, multiple, first, stem=known.question)
     letters = None if params.strict and extraction.sureness not in STRICT else extraction.letters
     return {
         **row,

@@ -232,8 +232,7 @@ class TextWork:
             if outcome is Outcome.FAILED:
                 continue
             if outcome in READABLE:
-                text = WrittenText(run, self._task, name, prompt, visible, about.reference)
-                reading.written.append(text)
+                reading.written.append(WrittenText(run, self._task, name, prompt, visible, about.reference))
             counts = scoring.count_overlap(visible, about.reference)
             item = scoring.GradedText(name, about.cluster, outcome, counts, prompt.repeat)
             for part in about.slices:

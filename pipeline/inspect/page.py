@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -83,8 +83,7 @@ class PaperTables:
         fates: dict[Place, Fate] = {}
         for trace in self.traces:
             for step in trace.steps if trace.item_id == trace.document else ():  # heads, covers
-                fate = Fate(NAMES["steps"].get(step.part, Fate.UNUSED))
-                fates |= dict.fromkeys(line_places(step.spans), fate)
+                fates |= dict.fromkeys(line_places(step.spans), Fate(NAMES["steps"].get(step.part, Fate.UNUSED)))
         rest = Fate.KEY if self.document.document in self.keys else Fate.UNUSED
         for line in self.lines:
             place = _place(line)
@@ -104,8 +103,7 @@ class PaperTables:
             unused = line.text and self.fates.get(_place(line)) is Fate.UNUSED
             return line.page, bool(unused)
 
-        ordered = sorted(self.lines, key=_place)
-        runs = [list(run) for (_, unused), run in groupby(ordered, key) if unused]
+        runs = [list(run) for (_, unused), run in groupby(sorted(self.lines, key=_place), key) if unused]
         return {f"unused-{run[0].page}-{run[0].order}": run for run in runs}
 
 
@@ -284,18 +282,19 @@ def page_views(tables: PaperTables, cards: Sequence[ItemCard], shown: range) -> 
             lines = [line for line in tables.lines if line.page == page.page]
             boxed = page.width > 0 and all(line.box for line in lines) and tables.document.format != "docx"
             owners = [at.get(_place(line), []) for line in lines]
-            became = [_became(line, line_cards, tables.fates) for line, line_cards in zip(lines, owners, strict=True)]
-            marks, texts = (_boxes(lines, became), []) if boxed else ([], _texts(lines, became))
-            yield PageView(page, [*marks, *_doubted_lines(lines, owners)], texts)
-
-
-def _became(line: Line, cards: Sequence[ItemCard], fates: Mapping[Place, Fate]) -> PageMark:
-    """Return a mark without a box: the cards of a line, their numbers and the fate to look at first."""
-    style = min((card.fate for card in cards), key=list(Fate).index, default=fates.get(_place(line)))
-    numbers = [(card.question or {}).get("number") for card in cards]
-    known = list(dict.fromkeys(str(number) for number in numbers if number is not None))
-    label = f"{known[0]}–{known[-1]}" if len(known) > 1 else "".join(known)
-    return PageMark(style or "none", tuple(card.name for card in cards), label)
+            became = []  # a mark without a box: the cards of a line, their numbers and the fate to look at first
+            for line, on_line in zip(lines, owners, strict=True):
+                style = min(
+                    (card.fate for card in on_line), key=list(Fate).index, default=tables.fates.get(_place(line))
+                )
+                numbers = [(card.question or {}).get("number") for card in on_line]
+                told = list(dict.fromkeys(str(number) for number in numbers if number is not None))
+                label = f"{told[0]}–{told[-1]}" if len(told) > 1 else "".join(told)
+                became.append(PageMark(style or "none", tuple(card.name for card in on_line), label))
+            texts = [line.text or f"［{_region(line.kind)}］" for line in lines]  # a region without text is named
+            plain = [replace(mark, label=text) for mark, text in zip(became, texts, strict=True)]
+            marks = _boxes(lines, became) if boxed else []
+            yield PageView(page, [*marks, *_doubted_lines(lines, owners)], [] if boxed else plain)
 
 
 def _doubted_lines(lines: Sequence[Line], owners: Iterable[Sequence[ItemCard]]) -> Iterator[PageMark]:
@@ -322,12 +321,6 @@ def _boxes(lines: Sequence[Line], became: Sequence[PageMark]) -> list[PageMark]:
         parts = [Region(page=line.page, box=line.box) for line, _ in block if line.box]
         marks += [replace(mark, box=strip.box) for strip in page_strips(parts)]
     return marks + regions
-
-
-def _texts(lines: Sequence[Line], became: Sequence[PageMark]) -> list[PageMark]:
-    """Return lines as text; a region without text is named."""
-    shown = (line.text or f"［{_region(line.kind)}］" for line in lines)
-    return [replace(mark, label=text) for mark, text in zip(became, shown, strict=True)]
 
 
 def _region(kind: LineKind) -> str:

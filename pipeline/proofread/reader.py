@@ -141,7 +141,12 @@ class Proofreader:
         shown = [asked[key] for group in groups for key in group]
         pictures = crops(filter(self._has_picture, shown), self.context, _CROP_BYTES) if self.params.image else {}
         requests = [self._request([asked[key] for key in group], pictures, str(n)) for n, group in enumerate(groups)]
-        client, store = LlmClient(self._options(), batch=self.params.batch), self.context.store
+        options = self.params
+        if options.max_cost is not None:  # what is left of it: readings of earlier requests count
+            bill = self.bill()
+            spent = [bill["cost"] or 0.0, bill.get("unusable_cost", 0.0), bill.get("unseen_cost_at_most", 0.0)]
+            options = options.model_copy(update={"max_cost": max(0.0, options.max_cost - sum(spent))})
+        client, store = LlmClient(options, batch=options.batch), self.context.store
         for outcome in client.complete_many(requests, store):
             group = groups[int(outcome.request.id)]
             if isinstance(outcome, wire.Failed):
@@ -157,14 +162,6 @@ class Proofreader:
                 self.failed.pop(key, None)
                 usage, waste, model = wire.Usage(), wire.Waste(), None  # the first question bears the cost of a reply
             advance(len(group))
-
-    def _options(self) -> ProofreadParams:
-        """Return the options with what is left of ``max_cost``: readings of earlier requests count."""
-        if self.params.max_cost is None:
-            return self.params
-        bill = self.bill()
-        spent = [bill["cost"] or 0.0, bill.get("unusable_cost", 0.0), bill.get("unseen_cost_at_most", 0.0)]
-        return self.params.model_copy(update={"max_cost": max(0.0, self.params.max_cost - sum(spent))})
 
     def _has_picture(self, question: Question) -> bool:
         return self.params.image and question.confidence is not None and bool(question.regions)

@@ -48,8 +48,7 @@ def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
                     ),
                 )
             )
-    gone = [item.item_id for item in waiting]
-    kept = tables["questions"].filter(~pl.col("question_id").is_in(gone))
+    kept = tables["questions"].filter(~pl.col("question_id").is_in([item.item_id for item in waiting]))
     bill = reader.bill()
     return Result(
         tables={"questions": kept, "doubts": DoubtedPlace.to_frame(doubted)},

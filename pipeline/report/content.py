@@ -37,8 +37,7 @@ def exams(build: Build) -> Section | None:
     tables = [table for table in (published.cmb_table1(splits), published.cmb_table2(splits)) if table]
     if not tables:
         return None
-    files = {name: data for table in tables for name, data in table.files().items()}
-    return Section({"tables": tables}, files=files)
+    return Section({"tables": tables}, files={name: data for table in tables for name, data in table.files().items()})
 
 
 def lengths(build: Build) -> Section | None:
@@ -125,8 +124,7 @@ def leaking(build: Build) -> Section | None:
     notices = [notice(name, n=count) for name, count in counts.items() if count]
     if files is None:
         notices.append(notice("no_benchmark"))
-    values = {**counts, "files": 0 if files is None else files.height, "kinds": kinds}
-    return Section(values, notices)
+    return Section({**counts, "files": 0 if files is None else files.height, "kinds": kinds}, notices)
 
 
 def agreement(build: Build) -> Section | None:

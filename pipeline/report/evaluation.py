@@ -1,7 +1,7 @@
 """The section on the evaluation, and the page of every model's answers: searchable, disagreements first."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from statistics import mean
 from typing import Any
@@ -94,15 +94,18 @@ def answers_page(build: Build) -> bytes | None:
             who = "专家 experts" if row.judge.startswith(EXPERT) else row.judge  # people unnamed
             by_judge = scores.setdefault((row.run, row.task, row.question_id), {})
             by_judge.setdefault(who, defaultdict(list))[row.aspect].append(row.score)
+    grades: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for key, by_judge in scores.items():
+        for who, of_one in by_judge.items():
+            parts = [(item.zh, item.en, mean(of_one[item.name])) for item in aspects() if item.name in of_one]
+            grades.setdefault(key, []).append({"who": who, "mean": mean(map(mean, of_one.values())), "parts": parts})
     return html.render(
         "build_dataset.pipeline.report:answers.html",
         cards=cards,
         of=len(kinds),
         texts=texts,
         texts_of=asked,
-        grades={
-            key: [_grade(who, scores_of) for who, scores_of in by_judge.items()] for key, by_judge in scores.items()
-        },
+        grades=grades,
         run_name=run_name,
         aspects=aspects(),
         kinds=[(name, WORDS["kinds"][name], count) for name, count in counts.items()],
@@ -175,8 +178,3 @@ def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str,
         for question in records.OpenQuestion.from_frame(kept)
     ]
     return cards, asked.height
-
-
-def _grade(who: str, scores: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    parts = [(item.zh, item.en, mean(scores[item.name])) for item in aspects() if item.name in scores]
-    return {"who": who, "mean": mean(map(mean, scores.values())), "parts": parts}

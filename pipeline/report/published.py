@@ -119,8 +119,7 @@ def cmb_table2(splits: Splits) -> Table | None:
     if not any(subcategories for _, subcategories, *_ in records):
         return None
     columns = ("split", "subcategories", "fewest", "most", "questions", "explanations")
-    integers = dict.fromkeys(("fewest", "most"), pl.Int64)
-    data = pl.DataFrame(records, columns, schema_overrides=integers, orient="row")
+    data = pl.DataFrame(records, columns, schema_overrides=dict.fromkeys(("fewest", "most"), pl.Int64), orient="row")
     return titled("cmb_table2", data, (), shown)
 
 
@@ -141,7 +140,17 @@ def figure2(splits: Splits) -> dict[str, bytes]:
             width_ratios=[*(1 for _ in tall), 0.9],
             height_ratios=[1.1, *(1.2 if labels > 5 else 1 for labels in small.values())],
         )
-        _draw_lengths(axes["length"], splits)
+        # Questions by length in characters, from the first to the third quartile of all.
+        lengths = {name: text_lengths(rows) for name, rows in splits.items()}
+        whole, by_length = pl.concat(lengths.values()), axes["length"]
+        low, high = (whole.quantile(share, "linear") or 0 for share in (0.25, 0.75))  # the middle half
+        by_length.set_title("Question length within the interquartile range\n四分位距内的题目字数", fontsize=9)
+        places = list(range(math.ceil(low), int(high) + 1))  # whole characters between the quartiles
+        counts = {name: dict(values.value_counts().iter_rows()) for name, values in lengths.items()}
+        _bars(by_length, places, [[counts[name].get(place, 0) for place in places] for name in splits])
+        by_length.set_xlabel("characters 字数", fontsize=7.5)
+        by_length.set_ylabel("questions 题数", fontsize=7.5)
+        by_length.grid(visible=False, axis="x")
         for name, dimension in dimensions().items():
             _draw_labels(axes[name], dimension, splits)
         handles = [
@@ -150,20 +159,6 @@ def figure2(splits: Splits) -> dict[str, bytes]:
         ]
         drawn.legend(handles=handles, loc="outside upper right", ncols=len(handles))
         return both_formats("figure2", drawn)
-
-
-def _draw_lengths(axes: Axes, splits: Splits) -> None:
-    """Questions by length in characters, from the first to the third quartile of all."""
-    lengths = {name: text_lengths(rows) for name, rows in splits.items()}
-    whole = pl.concat(lengths.values())
-    low, high = (whole.quantile(share, "linear") or 0 for share in (0.25, 0.75))  # the middle half
-    axes.set_title("Question length within the interquartile range\n四分位距内的题目字数", fontsize=9)
-    places = list(range(math.ceil(low), int(high) + 1))  # whole characters between the quartiles
-    counts = {name: dict(values.value_counts().iter_rows()) for name, values in lengths.items()}
-    _bars(axes, places, [[counts[name].get(place, 0) for place in places] for name in splits])
-    axes.set_xlabel("characters 字数", fontsize=7.5)
-    axes.set_ylabel("questions 题数", fontsize=7.5)
-    axes.grid(visible=False, axis="x")
 
 
 def _draw_labels(axes: Axes, dimension: Dimension, splits: Splits) -> None:

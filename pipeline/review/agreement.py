@@ -79,8 +79,7 @@ def agreement_with_annotators(
     """
     stated: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for annotation in annotations:
-        labels_of = stated[annotation.annotator, annotation.dimension]
-        labels_of.setdefault(annotation.question_id, annotation.label)
+        stated[annotation.annotator, annotation.dimension].setdefault(annotation.question_id, annotation.label)
     pairs: dict[tuple[str, str, str | None], list[tuple[str, str]]] = defaultdict(list)
     for part, row in _by_part(reviews):
         compared: list[tuple[Any, Any]] = [(row.get("shown_by"), row.get("shown"))]

@@ -181,10 +181,8 @@ def pull(params: ReviewParams, context: Context, *, full: bool = False, force: b
     owner = folder.owner_of(context)
     experts = [projects.of_expert(who) for who in params.reviewers] if params.assign else []
     shared = replace(projects.REVIEW, experts=params.experts)
-    everything = (shared, *projects.KINDS[1:], *folder.expert_kinds(context.build), *experts)
-    kinds = {kind.key: kind for kind in everything}
-    listed = studio.projects("[build-dataset ")
-    find = partial(projects.find, studio, owner=owner, listed=listed)
+    kinds = {kind.key: kind for kind in (shared, *projects.KINDS[1:], *folder.expert_kinds(context.build), *experts)}
+    find = partial(projects.find, studio, owner=owner, listed=studio.projects("[build-dataset "))
     present = {key: find(kind) for key, kind in kinds.items()}
     people = studio.accounts
     reports: list[PullReport] = []

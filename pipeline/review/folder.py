@@ -80,8 +80,7 @@ def write_pulled(build: Path, kind: Kind, pulled: Pulled) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in _TABLES:
         replace_table(folder / f"{name}.parquet", getattr(pulled, name))
-    state = {"project": pulled.project, "since": pulled.since, "people": pulled.people}
-    write_json(folder / _STATE, state)
+    write_json(folder / _STATE, {"project": pulled.project, "since": pulled.since, "people": pulled.people})
     # Keep a snapshot unless nothing changed.
     history = build / FOLDER / HISTORY / kind.key
     names = [f"{name}.parquet" for name in _TABLES]

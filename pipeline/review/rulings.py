@@ -80,8 +80,7 @@ def _differences(
     for each in corrections:
         if each.status is CorrectionStatus.DECLINED and each.by in people:
             about = f"改正 correction: {field_name(each.field)[0]}"
-            instead = accepted.get(each.field)
-            yield each.by, (about, changed_part(each.before, each.after), instead or _NOT_TAKEN)
+            yield each.by, (about, changed_part(each.before, each.after), accepted.get(each.field) or _NOT_TAKEN)
 
 
 def shared_rulings(by_expert: Mapping[str, Sequence[Ruling]], closed: Set[str]) -> list[Ruling]:

@@ -46,14 +46,12 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner, ru
     data = [[expert, owner.dataset, owner.token], *([task.question_id, *_sent(task)] for task in tasks)]
     marks = [workbook.row_mark(owner, expert, task.question_id) for task in tasks]
     guide = workbook.FORM["ruling"] * any(screen.OPINIONS in task.data for task in tasks) + workbook.FORM["guide"]
-    lists = (dimension.zh_names() for _, dimension in screen.numbered_dimensions())
-    labels = zip_longest(*lists, fillvalue="")
+    labels = zip_longest(*(dimension.zh_names() for _, dimension in screen.numbered_dimensions()), fillvalue="")
     with xlsxwriter.Workbook(content, workbook.AS_TEXT) as book:
         put_rows(book, _GUIDE, [[line] for line in guide.splitlines()]).set_column(0, 0, 120)
         _write_main(book, tasks, marks)
         if rulings:
-            page = put_rows(book, _RULINGS, [HEADS, *(row.cells() for row in rulings)])
-            page.set_column(0, len(HEADS) - 1, 30)
+            put_rows(book, _RULINGS, [HEADS, *(row.cells() for row in rulings)]).set_column(0, len(HEADS) - 1, 30)
         put_rows(book, workbook.LABELS, labels).very_hidden()
         put_rows(book, workbook.DATA, data).very_hidden()
     try:
@@ -256,8 +254,7 @@ def put_rows(book: Any, name: str, rows: Iterable[Sequence[str]]) -> Any:
 
 
 def _proposed(task: ReviewTask) -> dict[str, str]:
-    result = (task.prediction or {}).get("result", ())
-    return {item["from_name"]: item["value"]["choices"][0] for item in result}
+    return {item["from_name"]: item["value"]["choices"][0] for item in (task.prediction or {}).get("result", ())}
 
 
 def _refuse_uncounted(expert: str, params: ReviewParams, *, ruling: bool = False) -> None:
@@ -284,7 +281,6 @@ def with_rows(pulled: Pulled, rows: PulledRows) -> Pulled:
             taken.add(row.annotation_id)
     stale = dict.fromkeys(("annotations", "reviews", "corrections"), pl.col("annotation_id").is_in(taken))
     new: dict[str, Any] = {name: [row for row in getattr(rows, name) if row.annotation_id in taken] for name in stale}
-    number = pl.col("item").str.json_path_match("$.annotation_id").cast(pl.Int64)
-    stale["rejects"] = number.is_in(taken)
+    stale["rejects"] = pl.col("item").str.json_path_match("$.annotation_id").cast(pl.Int64).is_in(taken)
     new["rejects"] = [row for row in rows.rejects if json.loads(row.item or "{}").get("annotation_id") in taken]
     return pulled.with_rows(PulledRows(**new), stale)

@@ -73,8 +73,7 @@ class Waiting:
     @property
     def found(self) -> list[tuple[str, str]]:
         """Its reasons with their evidence, each once."""
-        pairs = [pair for item in self.items for pair in findings(item.reason, item.detail)]
-        return list(dict.fromkeys(pairs))
+        return list(dict.fromkeys([pair for item in self.items for pair in findings(item.reason, item.detail)]))
 
 
 def waiting_rows(build: Path) -> tuple[list[Waiting], int]:

@@ -133,8 +133,7 @@ class Publication:
 
     def commit(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
         """Write the manifest, put the folder in its place, and return the manifest as it is read there."""
-        content = sealed({**manifest, "outputs": dict(sorted(self.outputs.items()))})
-        write_json(self._temporary / MANIFEST, content)
+        write_json(self._temporary / MANIFEST, sealed({**manifest, "outputs": dict(sorted(self.outputs.items()))}))
         if self.folder.exists():  # two renames; ``recover`` finishes them
             self.folder.rename(self._old)
         self._temporary.rename(self.folder)

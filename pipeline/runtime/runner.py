@@ -145,8 +145,7 @@ class Runner:
             seconds = time.perf_counter() - clock  # monotonic
             reused, added = context.store.reused, context.store.added
             when, took = started.isoformat(timespec="seconds"), round(seconds, 3)
-            entry = publish.LedgerEntry(stage.name, when, took, outcome, reused, added)
-            publish.append_run(self.build, entry)
+            publish.append_run(self.build, publish.LedgerEntry(stage.name, when, took, outcome, reused, added))
         return Report(stage, manifest, True, seconds, reused, added, result.notes)
 
     def context(self, stage: Stage) -> Context:

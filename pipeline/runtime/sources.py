@@ -81,8 +81,7 @@ def released_ids(dataset: DatasetParams) -> pl.DataFrame:
     for folder in every_release(dataset):
         with suppress(UserError):  # a release of others may lack the columns
             rows = read_release(folder, columns).filter(pl.col("question_id").str.starts_with(ROW_PREFIX))
-            content = hashes_of(rows).alias("content_hash")
-            parts.append(rows.select("document", "question_id", content))
+            parts.append(rows.select("document", "question_id", hashes_of(rows).alias("content_hash")))
     return pl.concat(parts).unique().sort(pl.all())
 
 

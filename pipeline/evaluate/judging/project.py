@@ -152,15 +152,13 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
     # Written first: a push that was interrupted has sent nothing whose author is not known here.
     (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
     replace_table(context.build / SENT, records.SentAnswer.to_frame(each.sent for each in chosen))
-    kind = replace(SCORING, experts=params.scoring.overlap)
-    return send(kind, tasks, review, context)
+    return send(replace(SCORING, experts=params.scoring.overlap), tasks, review, context)
 
 
 def pull(params: EvaluateParams, review: ReviewParams, context: Context, *, full: bool = False) -> pulling.PullReport:
     """Fetch the scores that experts gave since the last pull into the folder ``reviews`` of the build."""
     kind = replace(SCORING, experts=params.scoring.overlap)
-    before = read_pulled(context.build, kind)
-    about = (connect(review), kind, owner_of(context), before)
+    about = (connect(review), kind, owner_of(context), read_pulled(context.build, kind))
     with context.progress(None, "answers") as advance:
         after, report = pulling.pull(*about, full=full, advance=advance)
     write_pulled(context.build, kind, after)

@@ -149,7 +149,20 @@ def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
     rows = []
     for aspect in _aspects():
         if len(people) > 1:
-            rows.append(_among_experts(aspect, [given.get((who, aspect), {}) for who in people]))
+            theirs_alone = [given.get((who, aspect), {}) for who in people]
+            keys = sorted(set(chain.from_iterable(theirs_alone)))
+            units = [(key, [one[key] for one in theirs_alone if key in one]) for key in keys]
+            shared = [(key, unit) for key, unit in units if len(unit) > 1]
+            among = JudgeAgreement(
+                judge=EXPERTS,
+                aspect=aspect,
+                answers=len(shared),
+                pearson=None,
+                spearman=None,
+                alpha=interval_alpha([unit for _, unit in shared]),
+                models=len({key[0] for key, _ in shared}),
+            )
+            rows.append(among)
         if theirs := given[EXPERTS, aspect]:
             rows += [_agreement(who, aspect, given.get((who, aspect), {}), theirs) for who in judges]
     return rows
@@ -193,21 +206,6 @@ def _agreement(who: str, aspect: str, scores: Mapping[_Key, float], theirs: Mapp
         alpha=interval_alpha([list(pair) for pair in zip(one, other, strict=True)]),
         models=len(runs),
         ranking=ranking(*means),
-    )
-
-
-def _among_experts(aspect: str, people: Sequence[Mapping[_Key, float]]) -> JudgeAgreement:
-    keys = sorted(set(chain.from_iterable(people)))
-    units = [[one[key] for one in people if key in one] for key in keys]
-    shared = [(key, unit) for key, unit in zip(keys, units, strict=True) if len(unit) > 1]
-    return JudgeAgreement(
-        judge=EXPERTS,
-        aspect=aspect,
-        answers=len(shared),
-        pearson=None,
-        spearman=None,
-        alpha=interval_alpha([unit for _, unit in shared]),
-        models=len({key[0] for key, _ in shared}),
     )
 
 

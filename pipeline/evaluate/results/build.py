@@ -89,8 +89,7 @@ def tables(results: Evaluated) -> list[tuple[str, Table]]:
 def unreviewed_warning(scores: Sequence[Score]) -> Notice | None:
     """Return a warning if the tables use labels that experts have not settled."""
     view = View(score for score in scores if score.run != HUMAN)
-    labels = view.labels("label_status").items()
-    asked = {english: view.asked("label_status", label) for label, english in labels}
+    asked = {english: view.asked("label_status", label) for label, english in view.labels("label_status").items()}
     counts = {"open": sum(asked.values()) - asked.get(REVIEWED, 0), "asked": sum(asked.values())}
     texts = (WORDS["unreviewed"][name].format(**counts) for name in ("english", "chinese"))
     return Notice(*texts) if counts["open"] else None
@@ -202,8 +201,7 @@ def _lengths(view: View, runs: Sequence[str]) -> dict[str, bytes]:
 
 
 def _coloured(runs: Sequence[str]) -> Iterator[tuple[str, str]]:
-    models = [run for run in runs if run != HUMAN]
-    yield from zip(models, COLOURS, strict=False)
+    yield from zip([run for run in runs if run != HUMAN], COLOURS, strict=False)
     if HUMAN in runs:
         yield HUMAN, _HUMAN
 

@@ -138,7 +138,19 @@ def pairs(comparisons: Sequence[Comparison]) -> Table | None:
 def settings(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> Table | None:
     """CMB's table 7: whether models come in the same order however they are asked; None with fewer than three."""
     rows = []
-    for name, by_setting in _measured(scores, askings).items():
+    # The measures that rank models: by name, setting and model.
+    measures: dict[str, dict[str, dict[str, float]]] = {}
+    for score in scores:
+        judged = score.metric.startswith("judged (")
+        ranks = score.dimension == "overall" and (judged or score.metric == "accuracy")
+        if not ranks or score.run in REFERENCES or score.value is None:
+            continue
+        metric_name = (
+            f"平均评分 Mean score{score.metric.removeprefix('judged')}" if judged else metric("accuracy").title
+        )
+        asked = askings[score.run]
+        measures.setdefault(metric_name, {}).setdefault(asked.setting, {}).setdefault(asked.model, score.value)
+    for name, by_setting in measures.items():
         for one, other in combinations(by_setting, 2):
             shared = [model for model in by_setting[one] if model in by_setting[other]]
             correlation = ranking(*([by_setting[each][model] for model in shared] for each in (one, other)))
@@ -147,20 +159,6 @@ def settings(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> Tab
     names = ("score", "setting_a", "setting_b", "models", "rank_correlation")
     cells = [(*texts, number(models), number(correlation, 3)) for *texts, models, correlation in rows]
     return _table("cmb_table7", pl.DataFrame(rows, schema=names, orient="row"), cells)
-
-
-def _measured(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the measures that rank models: by name, setting and model."""
-    measures: dict[str, dict[str, dict[str, float]]] = {}
-    for score in scores:
-        judged = score.metric.startswith("judged (")
-        ranks = score.dimension == "overall" and (judged or score.metric == "accuracy")
-        if not ranks or score.run in REFERENCES or score.value is None:
-            continue
-        name = f"平均评分 Mean score{score.metric.removeprefix('judged')}" if judged else metric("accuracy").title
-        asked = askings[score.run]
-        measures.setdefault(name, {}).setdefault(asked.setting, {}).setdefault(asked.model, score.value)
-    return measures
 
 
 def aspect_titles(average: str) -> dict[str, str]:

@@ -56,8 +56,7 @@ class Engine:
         options = self._options
         sampling: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
         if options.temperature > 0:
-            seeds = [tail.seed for tail in batch.tails]
-            sampling["logits_processor"] = [Sampler(seeds, options, self._device)]
+            sampling["logits_processor"] = [Sampler([tail.seed for tail in batch.tails], options, self._device)]
         inputs = self._inputs(batch, whole=True)
         limits = {"max_new_tokens": options.max_tokens, "pad_token_id": self.tokenizer.pad_token_id}
         made = self._model.generate(**inputs, **limits, **sampling)
@@ -226,7 +225,7 @@ class TransformersBackend(Backend):
             if item.key in kept:
                 advance(1)
                 yield _generation(item, batches.Output(**kept[item.key]), self._options.temperature)
-        for item, made in self._fitting([item for item in asked if item.key not in kept]):
+        for item, made in self._make([item for item in asked if item.key not in kept]):
             advance(1)
             if isinstance(made, Failure):
                 yield Generation(item.prompt.id, None, failure=made)
@@ -234,18 +233,6 @@ class TransformersBackend(Backend):
                 made = replace(made, made_with=loading.versions())
                 self._store.put(item.key, asdict(made))
                 yield _generation(item, made, self._options.temperature)
-
-    def _fitting(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, batches.Output | Failure]]:
-        if not asked:
-            return
-        # a comparison writes one token
-        room = self._options.max_tokens if any(not item.letters for item in asked) else 1
-        longest = loading.context_length(self._options) - room
-        for item in asked:
-            if len(item.tokens) > longest:
-                yield item, Failure("too_long", f"{len(item.tokens)} tokens; the model reads {longest}")
-        if fitting := [item for item in asked if len(item.tokens) <= longest]:
-            yield from self._make(fitting)
 
     def _encoded(self, texts: Sequence[str], *, special: bool) -> list[tuple[int, ...]]:
         return list(map(tuple, self._tokenizer(list(texts), add_special_tokens=special)["input_ids"]))
@@ -290,6 +277,17 @@ class TransformersBackend(Backend):
 
     def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, batches.Output | Failure]]:
         """Batch by batch; one that is too large for the device is halved until it fits."""
+        if not asked:
+            return
+        # a comparison writes one token
+        room = self._options.max_tokens if any(not item.letters for item in asked) else 1
+        longest = loading.context_length(self._options) - room
+        for item in asked:
+            if len(item.tokens) > longest:
+                yield item, Failure("too_long", f"{len(item.tokens)} tokens; the model reads {longest}")
+        asked = [item for item in asked if len(item.tokens) <= longest]
+        if not asked:
+            return
         import torch
 
         gpus = [f"cuda:{index}" for index in range(torch.cuda.device_count())]
@@ -315,8 +313,7 @@ class TransformersBackend(Backend):
             group.append(batches.TokenizedPrompt(index, item.tokens, item.seed))
         for letters, groups in kinds.items():
             new = 1 if letters else self._options.max_tokens
-            budget = self._options.batch_tokens
-            for batch in batches.plan_batches(list(groups.values()), budget, new, heads=keeps):
+            for batch in batches.plan_batches(list(groups.values()), self._options.batch_tokens, new, heads=keeps):
                 yield replace(batch, letters=letters)
 
 

@@ -24,8 +24,7 @@ class Output:
 
 def likeliest_letter(likelihoods: dict[str, float], prompt_tokens: int) -> Output:
     """The likeliest letter as what the model made; of two alike, the first."""
-    best = max(likelihoods, key=lambda letter: likelihoods[letter])
-    return Output(best, "stop", prompt_tokens, 1, likelihoods)
+    return Output(max(likelihoods, key=lambda letter: likelihoods[letter]), "stop", prompt_tokens, 1, likelihoods)
 
 
 SHORTEST_HEAD = 64  # tokens below which keeping a common head costs more than reading it again
@@ -69,8 +68,7 @@ def plan_batches(
         tails.sort(key=lambda item: (-len(item.tokens), item.index))
         start = 0
         while start < len(tails):
-            width = cut + len(tails[start].tokens) + new_tokens
-            size = max(1, budget // width)
+            size = max(1, budget // (cut + len(tails[start].tokens) + new_tokens))
             yield PromptBatch(head, tuple(tails[start : start + size]))
             start += size
 
