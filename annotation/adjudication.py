@@ -213,14 +213,13 @@ def review_status(found: Sequence[QuestionStatus]) -> ReviewStatus:
     names = dict.fromkeys(name for name, _ in labels)
     experts = Counter(who for standing in found for who in {each.reviewer for each in standing.reviews})
     flags = Counter(kind for standing in found for kind in standing.flags)
-    moments = [review.updated_at for standing in found for review in standing.reviews]
     return ReviewStatus(
         questions=len(found),
         states={state: states[state] for state in State},
         dimensions={name: {status: labels[name, status] for status in LabelStatus} for name in names},
         experts=dict(sorted(experts.items())),
         flags=dict(sorted(flags.items())),
-        last_review=max(moments, default=None),
+        last_review=max([review.updated_at for standing in found for review in standing.reviews], default=None),
     )
 
 

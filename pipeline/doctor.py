@@ -53,7 +53,16 @@ def run_checks(config: ConfigBase | None) -> list[Check]:
             checks.append(Check(name, CheckState.OK, f"{version(name)} · {use}"))
         except PackageNotFoundError:
             checks.append(Check(name, CheckState.ABSENT, f"not installed · {use}", remedy))
-    checks += [*_opencv(), _label_studio(config)]
+    # The OpenCV that PaddleOCR brings: its files replace those of the build without windows.
+    module = find_spec("cv2")  # without importing it
+    about = Path(module.origin).with_name("version.py") if module and module.origin else None
+    if about and about.is_file() and "headless = True" not in about.read_text(encoding="utf-8"):
+        problem = "the build with windows needs libGL.so.1: no OCR engine starts"
+        cure = "pip install --force-reinstall --no-deps opencv-python-headless"
+        fine = Check("opencv", CheckState.OK, "the build with windows, which PaddleOCR brings")
+        # desktops have it, servers and containers seldom
+        checks.append(fine if find_library("GL") else Check("opencv", CheckState.WRONG, problem, cure))
+    checks.append(_label_studio(config))
     if shutil.which("nvidia-smi"):  # comes with the driver; importing torch takes seconds
         checks.append(Check("gpu", CheckState.OK, "an NVIDIA driver is installed"))
     else:
@@ -79,19 +88,6 @@ _PACKAGES = (
     ("openvino", "makes OCR 3 times faster", "pip install openvino"),
     ("paddleocr", "PaddleOCR engine, if you prefer it", "pip install 'paddleocr>=3.7' (docs/ocr.md)"),
 )
-
-
-def _opencv() -> Iterator[Check]:
-    """Check the OpenCV that PaddleOCR brings: its files replace those of the build without windows."""
-    module = find_spec("cv2")  # without importing it
-    about = Path(module.origin).with_name("version.py") if module and module.origin else None
-    if about is None or not about.is_file() or "headless = True" in about.read_text(encoding="utf-8"):
-        return
-    if find_library("GL"):  # desktops have it, servers and containers seldom
-        yield Check("opencv", CheckState.OK, "the build with windows, which PaddleOCR brings")
-    else:
-        remedy = "pip install --force-reinstall --no-deps opencv-python-headless"
-        yield Check("opencv", CheckState.WRONG, "the build with windows needs libGL.so.1: no OCR engine starts", remedy)
 
 
 def _label_studio(config: ConfigBase | None) -> Check:

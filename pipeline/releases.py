@@ -109,10 +109,9 @@ def match_released(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -
 
 
 def _texts(rows: pl.DataFrame, wanted: Container[str]) -> dict[str, str]:
-    columns = rows.select("question_id", "stem", "shared_stem", "options").iter_rows()
     return {
         name: re.sub(r"\s+", "", "\n".join([shared or "", stem, *(option["text"] for option in options)]))
-        for name, stem, shared, options in columns
+        for name, stem, shared, options in rows.select("question_id", "stem", "shared_stem", "options").iter_rows()
         if name in wanted
     }
 

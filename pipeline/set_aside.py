@@ -109,8 +109,7 @@ def _merged(build: Path) -> Iterator[AsideRow]:
     questions = find_table(build, "clean/questions", ["question_id", "document", "stem"])
     if merges is None or questions is None:
         return
-    frame = merges.join(questions, on="question_id", how="left", maintain_order="left")
-    for row in frame.iter_rows(named=True):
+    for row in merges.join(questions, on="question_id", how="left", maintain_order="left").iter_rows(named=True):
         detail, document = f"into {row['survivor_id']}: {row['reason']}", row["document"] or ""
         yield AsideRow(row["question_id"], document, "dedup", row["kind"], detail, row["stem"] or "")
 

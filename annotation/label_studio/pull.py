@@ -239,7 +239,6 @@ def report_of(
     signed_rows = [after.reviews.select("question_id", "reviewer")]
     signed_rows.append(after.corrections.select("question_id", reviewer="by"))
     people = pl.concat(signed_rows).unique().group_by("question_id").len()
-    third = people.filter(pl.col("len") > kind.experts)["question_id"].sort()
     return PullReport(
         kind=kind.key,
         full=full,
@@ -249,7 +248,7 @@ def report_of(
         reviews=after.reviews.height,
         questions=people.height,
         rejects=dict(after.rejects["reason"].value_counts().sort("reason").iter_rows()),
-        third_experts=tuple(third),
+        third_experts=tuple(people.filter(pl.col("len") > kind.experts)["question_id"].sort()),
         kept=kept.height,
         newly_gone=kept.join(before.annotations.filter("gone"), on=_KEY, how="anti").height,
         remedy=remedy,

@@ -59,17 +59,12 @@ class LlmClient:
     ) -> Generator[wire.Ended, None, None]:
         if stored := store.get_many(requests):
             yield [(key, wire.answer_of(requests[key], value, self._options)) for key, value in stored.items()]
-        if missing := {key: request for key, request in requests.items() if key not in stored}:
-            if self._batch:
-                yield from BatchRun(self._options, store, bills, missing).ended()
-            else:
-                yield from self._ask(missing, store, bills)
-
-    def _ask(
-        self, missing: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: limits.CostAccount
-    ) -> Generator[wire.Ended, None, None]:
-        """Ask for what is missing, many at once; yields what has just ended."""
-        ended = _ClientRun(self._options, store, bills).ended(missing)
+        missing = {key: request for key, request in requests.items() if key not in stored}
+        if self._batch and missing:
+            yield from BatchRun(self._options, store, bills, missing).ended()
+        if self._batch or not missing:
+            return
+        ended = _ClientRun(self._options, store, bills).ended(missing)  # many at once
 
         async def next_batch() -> wire.Ended | None:
             return await anext(ended, None)

@@ -93,7 +93,17 @@ def release(config: ConfigBase, push: str | None = None, yes: bool = False) -> N
         values = {**facts, "dataset": dataset, "folder": shown(dataset.releases / dataset.version)}
         print_template("release", values, Console(stderr=True))
     if push is not None:
-        _push(dataset, push, yes=yes)
+        if find_spec("huggingface_hub") is None:  # an optional package
+            raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
+        from build_dataset.pipeline.export.release import plan_upload
+        from build_dataset.pipeline.export.release import push_release as upload
+
+        console = Console(stderr=True)
+        plan = plan_upload(dataset, push)
+        print_template("upload", {"plan": plan, "repo": push, "yes": yes}, console)
+        if yes:  # a release is public: asked for twice
+            address = upload(dataset, plan)
+            print_line(f"✓ {counted(len(plan.files), 'file')} uploaded: {address}", "green", console=console)
 
 
 def _agree(dataset: DatasetParams) -> None:
@@ -116,18 +126,3 @@ def _agree(dataset: DatasetParams) -> None:
         raise UserError(
             f"{'; '.join(doubts)}; settle it (`run`, `review status`), or take it so: `build-dataset release --yes`"
         )
-
-
-def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
-    """Print what would be uploaded, or upload it."""
-    if find_spec("huggingface_hub") is None:  # an optional package
-        raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
-    from build_dataset.pipeline.export.release import plan_upload
-    from build_dataset.pipeline.export.release import push_release as upload
-
-    console = Console(stderr=True)
-    plan = plan_upload(dataset, repo)
-    print_template("upload", {"plan": plan, "repo": repo, "yes": yes}, console)
-    if yes:  # a release is public: asked for twice
-        address = upload(dataset, plan)
-        print_line(f"✓ {counted(len(plan.files), 'file')} uploaded: {address}", "green", console=console)

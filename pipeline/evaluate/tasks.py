@@ -1,7 +1,7 @@
 """Tasks that models are given: choosing the right options, explanations (CMExam), clinical cases (CMB-Clin)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -180,30 +180,24 @@ class OpenItem:
     cluster: str
 
 
-def _explanations(template: Template, options: AskOptions, source: PromptSource) -> Iterator[OpenItem]:
-    """Yield every question of the split that the paper explains."""
-    examples = source.examples(options.shots)
-    for row in source.questions:
-        if row.explanation:
-            prompt = Prompt(row.question_id, messages(template, row, examples.of(row)), row)
-            yield OpenItem(prompt, row.explanation, tuple(scoring.slices_of(row)), scoring.cluster_id(row))
-
-
-def _case_questions(template: Template, _: AskOptions, source: PromptSource) -> Iterator[OpenItem]:
-    """Yield every question of every case."""
-    turns = ((case, number) for case in load_cases(source.params.cases) for number in range(len(case.turns)))
-    for case, number in islice(turns, source.params.limit):
-        prompt = Prompt(item_id(case, number), conversation(template, case, number))
-        yield OpenItem(prompt, case.turns[number].solution, (scoring.OVERALL,), case.id)
-
-
 class TextWork:
     """A task whose answers are free text, each compared with a reference."""
 
     def __init__(self, options: AskOptions, source: PromptSource) -> None:
         clinical = options.task is Task.CLINICAL
         template = load_template(options.template(), options.task)
-        items = (_case_questions if clinical else _explanations)(template, options, source)
+        items = []
+        cases = load_cases(source.params.cases) if clinical else ()
+        turns = ((case, number) for case in cases for number in range(len(case.turns)))
+        for case, number in islice(turns, source.params.limit):
+            prompt = Prompt(item_id(case, number), conversation(template, case, number))
+            items.append(OpenItem(prompt, case.turns[number].solution, (scoring.OVERALL,), case.id))
+        examples = source.examples(options.shots)
+        for row in () if clinical else source.questions:
+            if row.explanation:
+                prompt = Prompt(row.question_id, messages(template, row, examples.of(row)), row)
+                slices = tuple(scoring.slices_of(row))
+                items.append(OpenItem(prompt, row.explanation, slices, scoring.cluster_id(row)))
         self._task = options.task
         self._asked = [
             (replace(item.prompt, id=repeated(item.prompt.id, repeat), repeat=repeat), item)

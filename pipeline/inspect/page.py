@@ -215,19 +215,6 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
     last = min(shown.stop - 1, count)
     notes = [f"Pages {shown.start}–{last} of {count}; --pages FIRST-LAST shows others."]
     cards = [card for card in item_cards(tables) if not card.pages or set(card.pages) & set(shown)]
-    view = PaperView(
-        tables.document.document,
-        _facts(tables),
-        list(page_views(tables, cards, shown)),
-        cards,
-        notes if len(shown) < count else [],
-        [f"p. {line.page} {_told(sign)}" for line in tables.lines if line.page in shown for sign in line.unsure or ()],
-    )
-    view.notes += _draw(build, raw, view)
-    return view
-
-
-def _facts(tables: PaperTables) -> list[tuple[str, str]]:
     document = tables.document
     reasons = ((page.method.value, (page.reason or "").partition(":")[0]) for page in tables.pages)
     methods = Counter(f"{method} ({reason})" if reason else method for method, reason in reasons)
@@ -242,7 +229,16 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
         facts.append(("answers of 所答试卷", key))
     if keys := sorted(name for name, paper in tables.keys.items() if paper == document.document):
         facts.append(("answers from 答案来自", ", ".join(keys)))
-    return [*facts, ("sha256", document.sha256[:16])]
+    view = PaperView(
+        tables.document.document,
+        [*facts, ("sha256", document.sha256[:16])],
+        list(page_views(tables, cards, shown)),
+        cards,
+        notes if len(shown) < count else [],
+        [f"p. {line.page} {_told(sign)}" for line in tables.lines if line.page in shown for sign in line.unsure or ()],
+    )
+    view.notes += _draw(build, raw, view)
+    return view
 
 
 def _told(sign: UnsureCharacter) -> str:

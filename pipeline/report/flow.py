@@ -45,11 +45,10 @@ def overview(build: Build) -> Section:
     }
     notices = []
     if labels is not None:
-        guessed = (pl.col("dimension") == DIFFICULTY) & pl.col("estimate") & pl.col("label").is_not_null()
         conditions = {
             "unreviewed": pl.col("status") == LabelStatus.UNREVIEWED.value,
             "lexicon": pl.col("annotator") == "lexicon",
-            "estimates": guessed,
+            "estimates": ((pl.col("dimension") == DIFFICULTY) & pl.col("estimate") & pl.col("label").is_not_null()),
         }
         counts = {name: labels.filter(condition).height for name, condition in conditions.items()}
         told: dict[str, Any] = {"share": percent(counts["unreviewed"], labels.height, 0), "total": labels.height}

@@ -90,10 +90,9 @@ def agreement_with_annotators(
             if label is not None and row["dimension"] in draws:
                 pairs[who, row["dimension"], part].append((row["label"], label))
     names, parts = [*draws], (None, *ORIGINS.values(), BLIND, PREFILLED)
-    ordered = sorted(pairs, key=lambda key: (names.index(key[1]), key[:2], parts.index(key[2])))
     return [
         _row(name, f"experts & {who}", pairs[who, name, part], draws[name], part, pair=True)
-        for who, name, part in ordered
+        for who, name, part in sorted(pairs, key=lambda key: (names.index(key[1]), key[:2], parts.index(key[2])))
     ]
 
 

@@ -305,10 +305,9 @@ def read_cells(path: Path) -> dict[int, dict[str, str]]:
     if twice := [name for name in needed if names.count(name) > 1]:
         raise UserError(f"{path} has two columns {COLUMNS[twice[0]][0]!r}: remove one of them")
     empty = dict.fromkeys(COLUMNS, "")
-    numbered_rows = enumerate(rows[begin + 1 :], start=begin + 2)
     return {
         number: empty | {name: cell for name, cell in zip(names, row, strict=False) if name}
-        for number, row in numbered_rows
+        for number, row in enumerate(rows[begin + 1 :], start=begin + 2)
         if any(row)
     }
 

@@ -146,10 +146,9 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
         picture = pictures.get(each.question.question_id)
         tall = _place_picture(sheet, (number, at["page"]), picture) if picture else 0
         # The pixels that the longest of wrapped texts takes: not every program fits rows to their text.
-        cells = {**_fixed(each), **_edited(each)}
         lines = [
             sum(1 + sum(2 - char.isascii() for char in line) // COLUMNS[name][1] for line in text.split("\n"))
-            for name, text in cells.items()
+            for name, text in {**_fixed(each), **_edited(each)}.items()
         ]
         sheet.set_row_pixels(number, max(tall, min(_TALLEST, 20 * max(lines) + 6)))
     last = max(len(rows), 1)

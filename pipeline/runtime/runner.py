@@ -70,7 +70,13 @@ class Runner:
                     publish.withdraw(self.build / stage.name)
             for stage in STAGES:
                 if stage.name in names and not self._is_off(stage):
-                    report = self._run_stage(stage, force)
+                    hashes = self._inputs.hashes(stage)
+                    manifest = publish.intact_manifest(self.build / stage.name)
+                    if manifest and not force and self.state(stage) == "done":
+                        report = Report(stage, manifest, fresh=False)
+                    else:
+                        with closing(self.context(stage)) as context:
+                            report = self._run_fresh(stage, self._fingerprint(stage, hashes), hashes, context)
                     complete &= report.manifest["complete"]
                     if on_stage_done:
                         on_stage_done(report)
@@ -112,15 +118,6 @@ class Runner:
 
     def _is_off(self, stage: Stage) -> bool:
         return self.config.params(stage.name).off() is not None
-
-    def _run_stage(self, stage: Stage, force: bool) -> Report:
-        hashes = self._inputs.hashes(stage)
-        mark = self._fingerprint(stage, hashes)
-        manifest = publish.intact_manifest(self.build / stage.name)
-        if manifest and not force and self.state(stage) == "done":
-            return Report(stage, manifest, fresh=False)
-        with closing(self.context(stage)) as context:
-            return self._run_fresh(stage, mark, hashes, context)
 
     def _run_fresh(self, stage: Stage, mark: str, hashes: dict[str, str], context: Context) -> Report:
         """Run a stage, publish its result, and enter it in the ledger at once: stopping workers takes a while."""

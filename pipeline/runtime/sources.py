@@ -90,20 +90,15 @@ def manifests(dataset: DatasetParams) -> pl.DataFrame:
 
     A stage that runs only where somebody asks for it is left out until it has run.
     """
-    published = [(stage, _manifest(dataset.build / stage.name)) for stage in STAGES if MANIFESTS not in stage.reads]
-    return StageManifest.to_frame(
-        StageManifest(stage=stage.name, title=stage.title, manifest=manifest)
-        for stage, manifest in published
-        if manifest or not stage.params().off()
-    )
-
-
-def _manifest(folder: Path) -> str | None:
-    """A stage's manifest as JSON; null when it has not run. Left out are hashes of it: what matters of them shows."""
-    if (manifest := intact_manifest(folder)) is None:
-        return None
-    shown = {key: value for key, value in manifest.items() if key not in ("fingerprint", "seal")}
-    return json.dumps(shown, ensure_ascii=False, sort_keys=True)
+    rows = []
+    for stage in (stage for stage in STAGES if MANIFESTS not in stage.reads):
+        manifest = intact_manifest(dataset.build / stage.name)
+        # Hashes of it are left out: what matters of them shows.
+        shown = {key: value for key, value in (manifest or {}).items() if key not in ("fingerprint", "seal")}
+        text = json.dumps(shown, ensure_ascii=False, sort_keys=True) if manifest else None
+        if manifest or not stage.params().off():
+            rows.append(StageManifest(stage=stage.name, title=stage.title, manifest=text))
+    return StageManifest.to_frame(rows)
 
 
 def _pulled(place: Path, record: type[Record], command: str, dataset: DatasetParams) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
-from build_dataset.annotation.llm.messages import Answer, ChatRequest, Failed, Waste
+from build_dataset.annotation.llm.messages import ChatRequest, Failed, Waste
 from build_dataset.pipeline.evaluate.params import MajorityModel, ModelOptions, OpenAiModel, RandomModel
 from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
 from build_dataset.pipeline.stage import Context, Failure
@@ -42,7 +42,7 @@ class Generation:
     asked: str | None = None  # the prompt as the model read it; None where that is the messages themselves
     seed: int | None = None  # of sampling
     model: str | None = None  # its name as the server reports it
-    waste: Mapping[str, float] | None = None  # calls billed for nothing, and those that may have been: see ``_waste``
+    waste: Mapping[str, float] | None = None  # calls billed for nothing, and those that may have been, with their costs
     made_with: Mapping[str, str] | None = None  # versions of the libraries that made it
 
 
@@ -143,29 +143,24 @@ class OpenAiBackend(Backend):
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""
+        options = self._options
         for outcome in self._client.complete_many(chat_requests(prompts), self._store, advance):
-            yield _generation(outcome, self._options)
-
-
-def _generation(outcome: Answer | Failed, options: OpenAiModel) -> Generation:
-    waste = _waste(outcome.waste, options)
-    if isinstance(outcome, Failed):
-        return Generation(outcome.request.id, None, failure=Failure(outcome.reason, outcome.detail), waste=waste)
-    return Generation(
-        outcome.request.id,
-        # A reply cut inside an emoji holds half of a surrogate pair, which is no valid UTF-8.
-        outcome.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
-        outcome.finish_reason,
-        **outcome.usage._asdict(),
-        cost=outcome.cost,
-        seed=None if options.seed is None else options.seed + outcome.request.sample,
-        model=outcome.model,
-        waste=waste,
-    )
-
-
-def _waste(waste: Waste, options: OpenAiModel) -> dict[str, float] | None:
-    """Return the calls of a prompt that gave no usable answer, their cost, and the most that unseen ones cost."""
-    known, most = waste_cost(waste, options)
-    calls = {"unusable_calls": waste.calls, "unseen_calls": waste.unseen}
-    return {**calls, "unusable_cost": known, "unseen_cost_at_most": most} if waste != Waste() else None
+            name, wasted = outcome.request.id, outcome.waste
+            known, most = waste_cost(wasted, options)
+            calls = {"unusable_calls": wasted.calls, "unseen_calls": wasted.unseen}
+            costs = {"unusable_cost": known, "unseen_cost_at_most": most}
+            waste = calls | costs if wasted != Waste() else None
+            if isinstance(outcome, Failed):
+                yield Generation(name, None, failure=Failure(outcome.reason, outcome.detail), waste=waste)
+                continue
+            yield Generation(
+                name,
+                # A reply cut inside an emoji holds half of a surrogate pair, which is no valid UTF-8.
+                outcome.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
+                outcome.finish_reason,
+                **outcome.usage._asdict(),
+                cost=outcome.cost,
+                seed=None if options.seed is None else options.seed + outcome.request.sample,
+                model=outcome.model,
+                waste=waste,
+            )
