@@ -63,6 +63,9 @@ class Unlabelled(NamedTuple):
     requests: Sequence[AnnotationRequest] = ()  # requests that were billed, or may have been
 
 
+Labelling = Labelled | Unlabelled  # what becomes of a question
+
+
 class Annotator(Protocol):
     """Labels questions."""
 
@@ -70,9 +73,7 @@ class Annotator(Protocol):
     def identity(self) -> Identity:
         """Its name and the facts about it."""
 
-    def annotate(
-        self, questions: Sequence[Question], progress: Callable[[int], None]
-    ) -> Iterator[Labelled | Unlabelled]:
+    def annotate(self, questions: Sequence[Question], progress: Callable[[int], None]) -> Iterator[Labelling]:
         """One result a question, in any order; ``progress`` hears how many ``units`` of work have just ended."""
 
     def units(self, questions: Sequence[Question]) -> int:

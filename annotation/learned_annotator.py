@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from build_dataset.annotation.adjudication import MIN_REVIEWED, Reviewed, digest
-from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
+from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Labelling, Verdict
 from build_dataset.annotation.lexicon_annotator import fold, shares_of
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question
@@ -273,9 +273,7 @@ class LearnedAnnotator(Annotator):
             notes.append(f"right about reviewed questions it had not seen: {accuracies}")
         return Identity(NAME, notes=tuple(notes), facts=facts)
 
-    def annotate(
-        self, questions: Sequence[Question], progress: Callable[[int], None]
-    ) -> Iterator[Labelled | Unlabelled]:
+    def annotate(self, questions: Sequence[Question], progress: Callable[[int], None]) -> Iterator[Labelling]:
         """One result a question, in their order."""
         self._fit()
         for question, verdicts in zip(questions, self._label(questions), strict=True):

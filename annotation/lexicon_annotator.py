@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 import polars as pl
 from pydantic import BaseModel, Field, field_validator
 
-from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
+from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Labelling, Verdict
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, cmexam, dimensions, label_set
@@ -111,9 +111,7 @@ class LexiconAnnotator(Annotator):
         """``lexicon``."""
         return Identity(NAME, notes=(_NOTE,))
 
-    def annotate(
-        self, questions: Sequence[Question], progress: Callable[[int], None]
-    ) -> Iterator[Labelled | Unlabelled]:
+    def annotate(self, questions: Sequence[Question], progress: Callable[[int], None]) -> Iterator[Labelling]:
         """One result a question, in their order; no verdict where the evidence is thin."""
         for question, read in zip(questions, _read(questions), strict=True):
             verdicts = ((name, _verdict(name, *each)) for name, each in read.items())

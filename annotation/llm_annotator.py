@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from build_dataset.annotation.adjudication import Reviewed
-from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
+from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Labelling, Unlabelled, Verdict
 from build_dataset.annotation.llm import messages as wire
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
@@ -183,9 +183,7 @@ class LlmAnnotator(Annotator):
         """Requests."""
         return len(questions) * self._options.samples
 
-    def annotate(
-        self, questions: Sequence[Question], progress: Callable[[int], None]
-    ) -> Iterator[Labelled | Unlabelled]:
+    def annotate(self, questions: Sequence[Question], progress: Callable[[int], None]) -> Iterator[Labelling]:
         """One result a question, as its last answer arrives."""
         arrived: dict[str, list[wire.Outcome]] = defaultdict(list)
         requests = requests_for(questions, self._options, self._prompt)
@@ -195,7 +193,7 @@ class LlmAnnotator(Annotator):
             if len(outcomes) == self._options.samples:
                 yield self._settle(outcome.request.id, arrived.pop(outcome.request.id))
 
-    def _settle(self, question_id: str, outcomes: Sequence[wire.Outcome]) -> Labelled | Unlabelled:
+    def _settle(self, question_id: str, outcomes: Sequence[wire.Outcome]) -> Labelling:
         outcomes = sorted(outcomes, key=lambda outcome: outcome.request.sample)
         failed = [outcome for outcome in outcomes if isinstance(outcome, wire.Failed)]
         paid = [item for item in outcomes if isinstance(item, wire.Answer) or item.waste != wire.Waste()]

@@ -6,7 +6,15 @@ from typing import Any
 import polars as pl
 
 from build_dataset.annotation.adjudication import MIN_REVIEWED, Reviewed, from_reviews, merge_reviewed
-from build_dataset.annotation.annotator import MEASURED, Annotator, Identity, Labelled, Unlabelled, measured_difficulty
+from build_dataset.annotation.annotator import (
+    MEASURED,
+    Annotator,
+    Identity,
+    Labelled,
+    Labelling,
+    Unlabelled,
+    measured_difficulty,
+)
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
 from build_dataset.annotation.llm.messages import AnswerStore, other_models
 from build_dataset.annotation.params import AnnotateParams
@@ -30,7 +38,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     """
     asked = tables["questions"]
     annotator = choose(params, context.store, reviewed_questions(Question.from_frame(asked), tables, params))
-    outcomes: list[Labelled | Unlabelled] = []
+    outcomes: list[Labelling] = []
     if isinstance(annotator, LexiconAnnotator):
         parts = [Annotation.to_frame([])]
         with context.progress(asked.height, "questions") as advance:
@@ -66,9 +74,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     )
 
 
-def _annotations(
-    questions: Sequence[Question], outcomes: Iterable[Labelled | Unlabelled], by: Identity
-) -> pl.DataFrame:
+def _annotations(questions: Sequence[Question], outcomes: Iterable[Labelling], by: Identity) -> pl.DataFrame:
     """Return the rows of the questions that were labelled."""
     pairs = zip(questions, outcomes, strict=True)
     labelled = [(question, labels) for question, labels in pairs if isinstance(labels, Labelled)]

@@ -64,12 +64,13 @@ class Failure:
     detail: str
 
 
+Results = Iterator[tuple[Item, Out | Failure]]  # as they arrive, each with its item
+
+
 class Executor(Protocol):
     """Runs one function over many items; stages don't know where."""
 
-    def map(
-        self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None
-    ) -> Iterator[tuple[Item, Out | Failure]]:
+    def map(self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None) -> Results[Item, Out]:
         """Yield (item, result) as results arrive; what fails becomes a ``Failure`` of that item alone."""
 
     def close(self) -> None:
@@ -116,7 +117,7 @@ class Context:
 
     def map(
         self, function: Callable[[Item], Out], items: Iterable[Item], *, timeout: float | None = None
-    ) -> Iterator[tuple[Item, Out | Failure]]:
+    ) -> Results[Item, Out]:
         """Apply a picklable module-level ``function`` to many items on the executor, in worker processes.
 
         Yields (item, result) as results arrive, in no order. A crash, a timeout (seconds an item) or an
@@ -128,11 +129,11 @@ class Context:
 class Each(Protocol):
     """``Context.map``, or ``here``."""
 
-    def __call__(self, function: Callable[[Item], Out], items: Iterable[Item]) -> Iterator[tuple[Item, Out | Failure]]:
+    def __call__(self, function: Callable[[Item], Out], items: Iterable[Item]) -> Results[Item, Out]:
         """Apply ``function`` to ``items``."""
 
 
-def here(function: Callable[[Item], Out], items: Iterable[Item]) -> Iterator[tuple[Item, Out | Failure]]:
+def here(function: Callable[[Item], Out], items: Iterable[Item]) -> Results[Item, Out]:
     """Apply a function to items one after the other, in this process."""
     return ((item, function(item)) for item in items)
 

@@ -81,7 +81,12 @@ def push(
         project = create(studio, kind, owner, wanted=bool(tasks), model_version=version, **settings)
     elif project.label_config != settings["label_config"] or project.experts not in (None, kind.experts):
         studio.update_project(project.id, **settings)
-    rulings_shown = rulings is not None and _show_rulings(studio, project, rulings)
+    # What people see before the first question: rulings, beside what somebody else wrote there.
+    wanted = _RULINGS.sub("", project.instruction) + (rulings or "")
+    # The server writes quotes its own way.
+    shows = rulings is not None and unescape(wanted) != unescape(project.instruction)
+    if shows:
+        studio.update_project(project.id, expert_instruction=wanted, show_instruction=bool(wanted))
     work = _Push(studio, kind, project, tasks, version, batch)
     there = [] if created else work.retired(work.look(), anew)
     first = work.compared(there)
@@ -117,20 +122,11 @@ def push(
         mended=work.mended,
         taken_out=taken_out,
         restored=sum(len(task.answers) for task in chosen),
-        rulings_shown=rulings_shown,
+        rulings_shown=shows and bool(rulings),
     )
 
 
 _RULINGS = re.compile(r'\s*<section class="bd-rulings">.*?</section>', re.DOTALL)
-
-
-def _show_rulings(studio: Studio, project: Project, rulings: str) -> bool:
-    """Put rulings into what people see before the first question, beside what somebody else wrote there."""
-    wanted = _RULINGS.sub("", project.instruction) + rulings
-    if unescape(wanted) == unescape(project.instruction):  # the server writes quotes its own way
-        return False
-    studio.update_project(project.id, expert_instruction=wanted, show_instruction=bool(wanted))
-    return bool(rulings)
 
 
 def _chosen(

@@ -56,12 +56,10 @@ def table2(splits: Splits) -> Table:
     return titled("table2", data, map(_split_name, parts), rows)
 
 
-def titled(
-    name: str, data: pl.DataFrame, columns: Iterable[str], rows: Sequence[Sequence[str]], left: int = 1
-) -> Table:
-    """Return a table with the caption and the heads around ``columns`` that ``words.toml`` has for it."""
+def titled(name: str, data: pl.DataFrame, heads: Iterable[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
+    """Return a table with the caption and the heads around ``heads`` that ``words.toml`` has for it."""
     words = WORDS["tables"][name]
-    return Table(name, words["caption"], data, (*words["before"], *columns, *words.get("after", ())), rows, left)
+    return Table(name, words["caption"], data, (*words["before"], *heads, *words.get("after", ())), rows, left)
 
 
 def _flat(name: str, part: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,15 +10,12 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from build_dataset.pipeline.stage import Failure
+from build_dataset.pipeline.stage import Failure, Item, Out, Results
 from build_dataset.schemas.errors import UnreadableDocument
-
-Item = TypeVar("Item")
-Out = TypeVar("Out")
 
 _AHEAD = 3  # tasks handed out per worker: enough to keep it busy, few enough to keep memory flat
 _TASKS_A_WORKER = 400  # then it is replaced: native libraries leak over thousands of pages
@@ -36,9 +33,7 @@ class LocalExecutor:
         self.workers = workers or available_cores()
         self._pool: ProcessPool | None = None
 
-    def map(
-        self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None
-    ) -> Iterator[tuple[Item, Out | Failure]]:
+    def map(self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None) -> Results[Item, Out]:
         """See ``Executor.map``; ``timeout`` counts from the moment a worker takes the item."""
         queue = iter(items)
         running: dict[Future[Any], Item] = {}

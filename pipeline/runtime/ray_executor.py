@@ -4,7 +4,7 @@ import logging
 import os
 import platform
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -12,19 +12,17 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from build_dataset.pipeline.config import ExecutorParams
 from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.fingerprint import code_hash
-from build_dataset.pipeline.stage import Executor, Failure
+from build_dataset.pipeline.stage import Executor, Failure, Item, Out, Results
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.wording import counted
 
 INSTALL = "pip install -e '.[ray]'"
-Item = TypeVar("Item")
-Out = TypeVar("Out")
 
 _PATIENCE = 5.0  # seconds for the head to take a connection
 _TRIES = 3  # machines that may vanish under an item before it is taken to be the item's doing
@@ -114,9 +112,7 @@ class RayExecutor:
         self.address, self.workers, self.gpus, self.shared = address, workers, gpus, shared
         self._ray: Any = None
 
-    def map(
-        self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None
-    ) -> Iterator[tuple[Item, Out | Failure]]:
+    def map(self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None) -> Results[Item, Out]:
         """See ``Executor.map``; ``timeout`` counts from the moment a worker takes the item."""
         queue = iter(items)
         waiting = list(islice(queue, 1))  # no items need no cluster
