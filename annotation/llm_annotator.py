@@ -257,18 +257,17 @@ def read_labels(text: str) -> dict[str, LabelName]:
     """
     values = wire.json_object(wire.final_part(text)).items()
     answered = {str(name).strip().casefold(): value for name, value in values}
-    return {name: _read_label(answered, dimension) for name, dimension in dimensions().items()}
-
-
-def _read_label(said: Mapping[str, object], dimension: Dimension) -> LabelName:
-    value = next((said[name.casefold()] for name in _keys(dimension) if name.casefold() in said), None)
-    if value is None:
-        raise wire.BadAnswerError(wire.Reason.MALFORMED_JSON, f"the answer lacks {dimension.name}")
-    spelling = str(value).strip()
-    label = dimension.codes.get(spelling) or dimension.find(spelling)
-    if label is None:
-        raise wire.BadAnswerError(wire.Reason.INVALID_LABEL, f"the label for {dimension.name} is not in the set")
-    return label
+    labels = {}
+    for dimension in dimensions().values():
+        value = next((answered[key.casefold()] for key in _keys(dimension) if key.casefold() in answered), None)
+        if value is None:
+            raise wire.BadAnswerError(wire.Reason.MALFORMED_JSON, f"the answer lacks {dimension.name}")
+        spelling = str(value).strip()
+        label = dimension.codes.get(spelling) or dimension.find(spelling)
+        if label is None:
+            raise wire.BadAnswerError(wire.Reason.INVALID_LABEL, f"the label for {dimension.name} is not in the set")
+        labels[dimension.name] = label
+    return labels
 
 
 def _keys(dimension: Dimension) -> tuple[str, ...]:

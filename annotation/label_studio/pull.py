@@ -78,7 +78,8 @@ class Pulled:
         for name, is_stale in stale.items():
             old: pl.DataFrame = getattr(self, name)
             new = [row.model_dump(mode="json") for row in getattr(rows, name)]
-            tables[name] = _sorted(name, pl.concat([old.filter(~is_stale), pl.DataFrame(new, old.schema)]))
+            both = pl.concat([old.filter(~is_stale), pl.DataFrame(new, old.schema)])
+            tables[name] = both.sort(_ORDER[name], maintain_order=True)
         return replace(self, **tables)
 
 
@@ -181,7 +182,7 @@ def with_deleted_rows(before: Pulled, after: Pulled) -> Pulled:
         mine = missed.select(*_KEY, pl.col("reviewer").alias(author))
         earlier: pl.DataFrame = getattr(before, name).join(mine, on=mine.columns, how="semi")
         now: pl.DataFrame = getattr(after, name).join(mine, on=["question_id", author], how="anti")
-        kept[name] = _sorted(name, pl.concat([now, earlier]))
+        kept[name] = pl.concat([now, earlier]).sort(_ORDER[name], maintain_order=True)
     return replace(after, **kept)
 
 
@@ -221,10 +222,6 @@ def _fetch(studio: Studio, kind: Kind, project: Project, start: Pulled, advance:
         rows.extend(read_task(data[question_id], answers, people, kind.name))
     stale = {name: pl.col(order[0]).is_in(list(seen)) for name, order in _ORDER.items()}
     return replace(start.with_rows(rows, stale), since=since)
-
-
-def _sorted(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.sort(_ORDER[name], nulls_last=False, maintain_order=True)
 
 
 def report_of(

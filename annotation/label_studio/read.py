@@ -71,7 +71,23 @@ def read_task(
     latest: dict[str, _Answer] = {}
     for annotation in sorted(map(with_own_time, annotations), key=lambda item: (item["updated_at"], item["id"])):
         name, problem = _author(annotation, people)
-        rows.annotations.append(_seen(data, annotation, name, is_signed=problem is None))
+        given = {
+            "result": annotation.get("result") or [],
+            "completed_by": {"email": name},
+            "was_cancelled": bool(annotation.get("was_cancelled")),
+            "lead_time": annotation.get("lead_time"),
+            "ground_truth": False,
+        }
+        seen = SeenAnnotation(
+            question_id=str(data[QUESTION_ID]),
+            annotation_id=annotation["id"],
+            updated_at=timestamp(annotation["updated_at"]),
+            skipped=given["was_cancelled"],
+            reviewer=name,
+            answer=json.dumps(given, ensure_ascii=False) if problem is None else None,
+            imported=annotation.get("updated_by") is None,
+        )
+        rows.annotations.append(seen)
         reviewer = name or "unknown"
         answer = _Answer(rows, reviewer, project, data, annotation)
         if problem is not None:
@@ -109,27 +125,6 @@ def with_own_time(annotation: Mapping[str, Any]) -> dict[str, Any]:
     result = [item for item in items if item.get("from_name") != screen.ANSWERED]
     moment = times[0][-1] if times and annotation.get("updated_by") is None else annotation["updated_at"]
     return {**annotation, "result": result, "updated_at": timestamp(moment)}
-
-
-def _seen(
-    data: Mapping[str, Any], annotation: Mapping[str, Any], reviewer: str | None, *, is_signed: bool
-) -> SeenAnnotation:
-    answer = {
-        "result": annotation.get("result") or [],
-        "completed_by": {"email": reviewer},
-        "was_cancelled": bool(annotation.get("was_cancelled")),
-        "lead_time": annotation.get("lead_time"),
-        "ground_truth": False,
-    }
-    return SeenAnnotation(
-        question_id=str(data[QUESTION_ID]),
-        annotation_id=annotation["id"],
-        updated_at=timestamp(annotation["updated_at"]),
-        skipped=answer["was_cancelled"],
-        reviewer=reviewer,
-        answer=json.dumps(answer, ensure_ascii=False) if is_signed else None,
-        imported=annotation.get("updated_by") is None,
-    )
 
 
 def _author(annotation: Mapping[str, Any], people: Mapping[int, str]) -> tuple[str | None, tuple[str, str] | None]:

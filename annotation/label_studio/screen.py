@@ -133,13 +133,9 @@ def _choices(dimension: Dimension, row: str, held: str) -> Iterator[tuple[LabelN
 
     ``row`` are keys of its own, ``held`` is a key that is held while a code is pressed; both may be empty.
     """
-    for place, label in enumerate(sorted(dimension.listed(), key=_is_none)):
-        code = _NONE if _is_none(label) else _CODES[place : place + 1]
+    for place, label in enumerate(sorted(dimension.listed(), key=lambda label: label.abbr == "N/A")):
+        code = _NONE if label.abbr == "N/A" else _CODES[place : place + 1]
         if held and code and not row:
             yield label, f"{held}+{code}", code.upper()
         else:
             yield label, row[place] if row else _UNREACHABLE, label.code or ""
-
-
-def _is_none(label: LabelName) -> bool:
-    return label.abbr == "N/A"

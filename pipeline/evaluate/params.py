@@ -131,10 +131,6 @@ class JudgeOptions(LlmOptions):
 
     max_tokens: int = option(256, "Most tokens of a verdict.", ge=1)
 
-    def judge_name(self) -> str:
-        """Return the name in results."""
-        return f"llm:{self.model}"
-
 
 class ScoreParams(Params):
     """The ``[score]`` section: how outputs of others are read by `score`."""

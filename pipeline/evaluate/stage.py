@@ -165,7 +165,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     cost = {"cost": _sum(costs), "currency": currencies.pop()} if priced else {}
     judge_facts: dict[str, Any] = {}
     if params.judge is not None:
-        facts = {"name": params.judge.judge_name(), "rubric": RUBRIC["version"], "requests": verdicts.requests}
+        facts = {"name": f"llm:{params.judge.model}", "rubric": RUBRIC["version"], "requests": verdicts.requests}
         judge_facts["judge"] = facts | {"without_verdict": len(verdicts.waiting), "cost": verdicts.cost}
     return Result(
         tables={

@@ -85,8 +85,15 @@ class Proofreader:
         key = self.key(question)
         if key not in self.readings:
             return self.failed[key]
-        given = self.readings[key]["doubts"]
-        located = [doubt for each in given if (doubt := _located(question, each)) is not None]
+        given, located = self.readings[key]["doubts"], []
+        texts = {name: text for name, text in question_fields(question).items() if text}
+        for said in given:
+            kind, quote, proposal = said["kind"], said["quote"], said["proposal"]
+            place = next((name for name in (said["field"], *texts) if quote and quote in texts.get(name, "")), None)
+            if place is not None and kind in KINDS:
+                offered = proposal if kind == "misread" and proposal not in ("", quote) else None
+                named = {"question_id": question.question_id, "kind": kind, "field": place}
+                located.append(DoubtedPlace(**named, quote=quote, proposal=offered))
         return list(dict.fromkeys(located)), len(given) - len(located)
 
     def bill(self) -> dict[str, Any]:
@@ -203,17 +210,6 @@ def read_reply(text: str, count: int) -> list[list[dict[str, str]]]:
     if missing := [number for number in range(1, count + 1) if number not in known]:
         raise wire.BadAnswerError(wire.Reason.MALFORMED_JSON, f"the answer lacks {len(missing)} of {count} questions")
     return [known[number] for number in range(1, count + 1)]
-
-
-def _located(question: Question, said: Mapping[str, str]) -> DoubtedPlace | None:
-    """Return a doubt whose quotation stands in the question; None where it does not, or the kind is unknown."""
-    texts = {name: text for name, text in question_fields(question).items() if text}
-    quote, proposal = said["quote"], said["proposal"]
-    place = next((name for name in (said["field"], *texts) if quote and quote in texts.get(name, "")), None)
-    if place is None or said["kind"] not in KINDS:
-        return None
-    offered = proposal if said["kind"] == "misread" and proposal not in ("", quote) else None
-    return DoubtedPlace(question_id=question.question_id, kind=said["kind"], field=place, quote=quote, proposal=offered)
 
 
 def _system() -> str:

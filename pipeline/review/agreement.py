@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, groupby
 from operator import itemgetter
 from typing import Any
@@ -81,29 +81,22 @@ def agreement_with_annotators(
     for annotation in annotations:
         stated[annotation.annotator, annotation.dimension].setdefault(annotation.question_id, annotation.label)
     pairs: dict[tuple[str, str, str | None], list[tuple[str, str]]] = defaultdict(list)
-    for part, row in _by_part(reviews):
-        compared: list[tuple[Any, Any]] = [(row.get("shown_by"), row.get("shown"))]
-        if part not in ORIGINS.values() or row.get("shown_by") is None:
-            of_today = [(who, labels) for (who, name), labels in stated.items() if name == row["dimension"]]
-            compared = [(who, labels.get(row["question_id"])) for who, labels in of_today]
-        for who, label in compared:
-            if label is not None and row["dimension"] in draws:
-                pairs[who, row["dimension"], part].append((row["label"], label))
+    for row in reviews.sort("question_id", maintain_order=True).iter_rows(named=True):
+        shown: list[tuple[Any, Any]] = [(row.get("shown_by"), row.get("shown"))]
+        stated_here = [(who, labels) for (who, name), labels in stated.items() if name == row["dimension"]]
+        of_today = [(who, labels.get(row["question_id"])) for who, labels in stated_here]
+        belongs: list[str | None] = [None] if row["blind"] is None else [None, BLIND if row["blind"] else PREFILLED]
+        belongs += [ORIGINS[row["origin"]]] if row["origin"] in ORIGINS and not row["blind"] else []
+        for part in belongs if row["dimension"] in draws else ():
+            told = shown if part in ORIGINS.values() and row.get("shown_by") is not None else of_today
+            for who, label in told:
+                if label is not None:
+                    pairs[who, row["dimension"], part].append((row["label"], label))
     names, parts = [*draws], (None, *ORIGINS.values(), BLIND, PREFILLED)
     return [
         _row(name, f"experts & {who}", pairs[who, name, part], draws[name], part, pair=True)
         for who, name, part in sorted(pairs, key=lambda key: (names.index(key[1]), key[:2], parts.index(key[2])))
     ]
-
-
-def _by_part(reviews: pl.DataFrame) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
-    """Yield every review with every part that it belongs to."""
-    for row in reviews.sort("question_id", maintain_order=True).iter_rows(named=True):
-        yield None, row
-        if row["blind"] is not None:
-            yield BLIND if row["blind"] else PREFILLED, row
-        if row["origin"] in ORIGINS and not row["blind"]:
-            yield ORIGINS[row["origin"]], row
 
 
 def _row(

@@ -126,6 +126,8 @@ def edited_workbooks(made: Path) -> dict[str, Path]:
 
 
 def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> None:
+    from PIL import Image
+
     proposed = any(each.proposals for each in rows)
     names = [name for name in COLUMNS if proposed or name != "proposal"]
     at = {name: place for place, name in enumerate(names)}
@@ -144,7 +146,14 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
             if name in at:
                 sheet.write(number, at[name], legal(text)[: sheets.LONGEST], fixed)
         picture = pictures.get(each.question.question_id)
-        tall = _place_picture(sheet, (number, at["page"]), picture) if picture else 0
+        tall = 0  # pixels that its picture needs
+        if picture:
+            data = b64decode(picture.partition(",")[2])
+            width, height = Image.open(io.BytesIO(data)).size
+            scale = min(_PICTURE[0] / width, _PICTURE[1] / height, 1.0)
+            options = {"image_data": io.BytesIO(data), "x_scale": scale, "y_scale": scale, "object_position": 1}
+            sheet.insert_image(number, at["page"], "page", options)
+            tall = round(height * scale) + 8
         # The pixels that the longest of wrapped texts takes: not every program fits rows to their text.
         lines = [
             sum(1 + sum(2 - char.isascii() for char in line) // COLUMNS[name][1] for line in text.split("\n"))
@@ -193,15 +202,3 @@ def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, text: str, f
         return
     rich = [item for piece, mark in pieces for item in ((styles[mark.unsure], piece) if mark else (piece,))]
     sheet.write_rich_string(*cell, *rich, free)
-
-
-def _place_picture(sheet: Any, cell: tuple[int, int], uri: str) -> int:
-    """Put a picture into its cell; return the pixels of height that it needs."""
-    from PIL import Image
-
-    data = b64decode(uri.partition(",")[2])
-    width, height = Image.open(io.BytesIO(data)).size
-    scale = min(_PICTURE[0] / width, _PICTURE[1] / height, 1.0)
-    options = {"image_data": io.BytesIO(data), "x_scale": scale, "y_scale": scale, "object_position": 1}
-    sheet.insert_image(*cell, "page", options)
-    return round(height * scale) + 8

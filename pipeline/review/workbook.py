@@ -158,7 +158,7 @@ def _problem(cells: Mapping[str, str], known: Known, mark: str) -> str | None:
     if cells[_ID] not in known:
         return f"{cells[_ID]!r} is no question of this workbook" if cells[_ID] else "it has no question's id"
     base = BaseText.loads(known[cells[_ID]][0].get(screen.BASE, ""))
-    if base is not None and _bare(cells[_SHOWN]) != _bare(legal(base.text)):
+    if base is not None and "".join(cells[_SHOWN].split()) != "".join(legal(base.text).split()):
         return f"its text is not that of {cells[_ID]}: sorted apart, or edited there and not in {next(iter(WRITTEN))!r}"
     if cells.get(_ROW, mark) != mark:
         return f"its labels belong to another row than {cells[_ID]}: some columns were sorted or moved alone"
@@ -219,10 +219,6 @@ def result_of(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator
 def _marked(text: str) -> bool | None:
     """Return whether a mark says yes; None where nobody can tell."""
     return True if fold(text) in FORM["yes"] else False if fold(text) in FORM["no"] else None
-
-
-def _bare(text: str) -> str:
-    return "".join(text.split())
 
 
 def open_sheets(path: Path) -> tuple[dict[str, list[list[str]]], datetime]:

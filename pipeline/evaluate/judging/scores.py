@@ -102,7 +102,7 @@ def judge(
         text = asked[name]
         about = {"run": text.run, "task": text.task, "question_id": text.item_id, "repeat": text.prompt.repeat}
         scores = read_scores(replies[name]).items()
-        made.judgements += [Judgement(judge=options.judge_name(), aspect=a, score=n, **about) for a, n in scores]
+        made.judgements += [Judgement(judge=f"llm:{options.model}", aspect=a, score=n, **about) for a, n in scores]
     return made
 
 
@@ -147,7 +147,7 @@ def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
     """Return the agreement of judges with experts, and among experts (CMB, section 5.3, figure 3), by aspect."""
     given, people, judges = _by_judge(judgements)
     rows = []
-    for aspect in _aspects():
+    for aspect in (*(aspect.name for aspect in aspects()), AVERAGE):
         if len(people) > 1:
             theirs_alone = [given.get((who, aspect), {}) for who in people]
             keys = sorted(set(chain.from_iterable(theirs_alone)))
@@ -168,10 +168,6 @@ def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
     return rows
 
 
-def _aspects() -> list[str]:
-    return [*(aspect.name for aspect in aspects()), AVERAGE]
-
-
 def _by_judge(judgements: Iterable[Judgement]) -> tuple[_Given, list[str], list[str]]:
     """Return each judge's scores by aspect with their average, ``EXPERTS`` being one judge; people; models."""
     scores: dict[tuple[str, str], dict[_Key, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -184,7 +180,7 @@ def _by_judge(judgements: Iterable[Judgement]) -> tuple[_Given, list[str], list[
         whole = set.intersection(*map(set, parts))  # answers with all aspects
         by_aspect[who, AVERAGE] = {key: mean(part[key] for part in parts) for key in sorted(whole)}
     people = [who for who in judges if who.startswith(EXPERT)]
-    for aspect in _aspects():
+    for aspect in (*(aspect.name for aspect in aspects()), AVERAGE):
         people_scores = [by_aspect.get((who, aspect), {}) for who in people]
         keys = sorted(set(chain.from_iterable(people_scores)))
         by_aspect[EXPERTS, aspect] = {key: mean(one[key] for one in people_scores if key in one) for key in keys}

@@ -83,12 +83,8 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
         caption += f" Left out, with {more_than} questions or fewer: {count}; see the data beside this table."
     if HUMAN in runs:
         caption += " People are those who sat the exam."
-    shared = _shared(view, dimension)
+    shared = view.data([dimension], ["accuracy"])
     return ranked_table(table_name(dimension), shared, head, rows, caption=caption, apart=view.incomplete)
-
-
-def _shared(view: View, *dimensions: str) -> pl.DataFrame:
-    return view.data(dimensions, ["accuracy"])
 
 
 def _average(shares: Sequence[float], places: int) -> str:
@@ -116,7 +112,8 @@ def categories(view: View) -> Table | None:
         rows.append([view.name(run), *(Rival(text, column, run, merit) for column, (text, merit) in enumerate(cells))])
     names = [label_name(label, english) for label, english in labels.items()]
     head = [*names, "平均 Average", "全部题目 All questions"]
-    return ranked_table("cmb_table3", _shared(view, "exam_type", "overall"), head, rows, apart=view.incomplete)
+    data = view.data(["exam_type", "overall"], ["accuracy"])
+    return ranked_table("cmb_table3", data, head, rows, apart=view.incomplete)
 
 
 def pairs(comparisons: Sequence[Comparison]) -> Table | None:
