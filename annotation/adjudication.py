@@ -35,12 +35,11 @@ class Rules(NamedTuple):
 
 def proposed_labels(annotations: Iterable[Annotation]) -> dict[tuple[str, str], Annotation]:
     """Return the annotators' labels by question and dimension; a measurement goes before all, then the first."""
-    first_stated: dict[tuple[str, str], Annotation] = {}
-    for annotation in annotations:
-        key = (annotation.question_id, annotation.dimension)
-        if key not in first_stated or annotation.annotator == MEASURED:
-            first_stated[key] = annotation
-    return first_stated
+    stated: dict[tuple[str, str], Annotation] = {}
+    for each in annotations:
+        if (key := (each.question_id, each.dimension)) not in stated or each.annotator == MEASURED:
+            stated[key] = each
+    return stated
 
 
 def final_labels(
@@ -83,14 +82,10 @@ def _final_label(
 
 def latest_reviews(reviews: Iterable[ExpertReview]) -> tuple[list[ExpertReview], list[ExpertReview]]:
     """Return the latest review a question, dimension, reviewer and project, in that order; and the superseded ones."""
-    latest: dict[tuple[str, str, str, str], ExpertReview] = {}
-    superseded = []
-    for review in sorted(reviews, key=lambda review: (review.updated_at, review.annotation_id)):
-        key = (review.question_id, review.dimension, review.reviewer, review.project)
-        if key in latest:
-            superseded.append(latest[key])
-        latest[key] = review
-    return [latest[key] for key in sorted(latest)], superseded
+    in_time = sorted(reviews, key=attrgetter("updated_at", "annotation_id"))
+    key = attrgetter("question_id", "dimension", "reviewer", "project")
+    groups = group_values((key(review), review) for review in in_time)
+    return [groups[name][-1] for name in sorted(groups)], [each for same in groups.values() for each in same[:-1]]
 
 
 def standing_flags(reviews: Sequence[ExpertReview], rules: Rules) -> dict[str, list[str]]:
@@ -314,10 +309,8 @@ def from_reviews(questions: Iterable[Question], reviews: Iterable[ExpertReview])
 
 def merge_reviewed(*sources: Sequence[Reviewed]) -> list[Reviewed]:
     """All of them, each question (by what it says) once: earlier sources go first."""
-    first: dict[str, Reviewed] = {}
-    for item in chain(*sources):
-        first.setdefault(item.question.content_hash, item)
-    return list(first.values())
+    groups = group_values((item.question.content_hash, item) for item in chain(*sources))
+    return [same[0] for same in groups.values()]
 
 
 def digest(reviewed: Iterable[Reviewed]) -> str:

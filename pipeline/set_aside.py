@@ -46,11 +46,9 @@ class Documents:
         self._questions = dict(_rows(questions, "question_id", "document"))
 
     @classmethod
-    def of_build(cls, build: Path) -> Self:
-        """Return those of a build folder."""
-        return cls(
-            find_table(build, "ocr/documents"), find_table(build, "clean/questions", ["question_id", "document"])
-        )
+    def of_build(cls, home: Path) -> Self:
+        """Return those of a home folder."""
+        return cls(find_table(home, "ocr/documents"), find_table(home, "clean/questions", ["question_id", "document"]))
 
     def of(self, item: str) -> str | None:
         """Return the document of an id: the document's own, ``bank.csv#12`` or ``3f9a1c2e-1-017``."""
@@ -212,9 +210,7 @@ class DoubtedSource:
 def source_doubts(read: Read) -> list[DoubtedSource]:
     """Return the doubts about whole sources, that of most questions first."""
     rows = _rows(read("parse/review"), "item_id", "question_ids", "reason", "detail")
-    doubts = [
-        DoubtedSource(reason, len(ids), detail) for name, ids, reason, detail in rows if name.endswith(f"#{reason}")
-    ]
+    doubts = [DoubtedSource(why, len(ids), detail) for name, ids, why, detail in rows if name.endswith(f"#{why}")]
     return sorted(doubts, key=lambda doubt: (-doubt.questions, doubt.detail))
 
 

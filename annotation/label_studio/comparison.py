@@ -81,12 +81,10 @@ def compare_tasks(
     tasks: Sequence[ReviewTask], there: Iterable[SentTask], predictions: Mapping[int, Sequence[Prediction]]
 ) -> ProjectChanges:
     """Compare the wanted tasks with those on the server."""
-    present: dict[str | None, list[SentTask]] = {}
-    changes = ProjectChanges(predictions=predictions)
+    changes, there = ProjectChanges(predictions=predictions), list(there)
+    present = group_values((remote.question_id, remote) for remote in there)
+    changes.arrived.update(same[0].batch for same in present.values())
     for remote in there:
-        if remote.question_id not in present:
-            changes.arrived[remote.batch] += 1
-        present.setdefault(remote.question_id, []).append(remote)
         changes.sizes[remote.batch] = max(changes.sizes.get(remote.batch, 0), remote.batch_size)
     changes.missing = [task for task in tasks if task.question_id not in present]
     for task in tasks:

@@ -58,9 +58,7 @@ def _read(name: str) -> str:
 
 
 _TEMPLATES = Environment(loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined)
-FLAG_NAMES, VERDICTS = (
-    tuple(Offer(**each) for each in offers) for offers in tomllib.loads(_read("offers.toml")).values()
-)
+FLAG_NAMES, VERDICTS = (tuple(Offer(**each) for each in rows) for rows in tomllib.loads(_read("offers.toml")).values())
 
 
 def review_config(*, opinions: bool = False) -> str:

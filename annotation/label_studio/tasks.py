@@ -72,12 +72,10 @@ def tasks_of(
     In a share of questions, ``blind``, nothing is filled in. A question's lot depends on the seed and its id alone,
     and the lots of questions of a group are one. ``version`` names what annotated, see ``model_version``.
     """
-    stated: dict[str, dict[str, Annotation]] = {}
-    for (question_id, dimension), annotation in proposed_labels(annotations).items():
-        stated.setdefault(question_id, {})[dimension] = annotation
+    stated = group_values((each.question_id, each) for each in proposed_labels(annotations).values())
     tasks = []
     for question in questions:
-        stated_labels = stated.get(question.question_id, {})
+        stated_labels = {each.dimension: each for each in stated.get(question.question_id, ())}
         labels = {name: each.label for name, each in stated_labels.items()}
         confidences = [each.confidence for each in stated_labels.values() if each.confidence is not None]
         prediction = prediction_of(labels, version, min(confidences, default=None))
@@ -94,11 +92,10 @@ def by_uncertainty(tasks: Sequence[ReviewTask], groups: Mapping[str, str | None]
     A task without a score, the least of its labels' confidences, counts as uncertain. A group stays together.
     """
     group_of = [groups.get(each.question_id) or each.question_id for each in tasks]
-    first: dict[str, tuple[float, int]] = {}
-    for place, (group, each) in enumerate(zip(group_of, tasks, strict=True)):
-        least, where = first.get(group, (1.0, place))
-        first[group] = (min(least, (each.prediction or {}).get("score") or 0.0), where)
-    return [tasks[place] for place in sorted(range(len(tasks)), key=lambda place: first[group_of[place]])]
+    scores = [(each.prediction or {}).get("score") or 0.0 for each in tasks]
+    places = group_values(zip(group_of, range(len(tasks)), strict=True))
+    first = {group: (min(scores[at] for at in those), those[0]) for group, those in places.items()}
+    return [tasks[at] for at in sorted(range(len(tasks)), key=lambda at: first[group_of[at]])]
 
 
 def task(

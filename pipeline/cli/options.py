@@ -85,10 +85,8 @@ def add_commands(app: typer.Typer) -> None:
 
 def examples(lines: Iterable[str]) -> str | None:
     """Return the end of a command's help."""
-    commands = [f"[cyan]build-dataset {line}[/cyan]" for line in lines]
-    return (
-        f"Example: {commands[0]}" if len(commands) == 1 else "\n\n".join(["Examples:", *commands]) if commands else None
-    )
+    shown = [f"[cyan]build-dataset {line}[/cyan]" for line in lines]
+    return f"Example: {shown[0]}" if len(shown) == 1 else "\n\n".join(["Examples:", *shown]) if shown else None
 
 
 def heading(name: str) -> str:

@@ -42,9 +42,8 @@ _PLACES = (
 
 def print_line(text: str, style: str | None = None, *, console: Console | None = None) -> None:
     """Print a line in the language of the user, however long."""
-    (console or Console()).print(
-        translated(text), style=style, markup=False, emoji=False, highlight=False, soft_wrap=True
-    )
+    console = console or Console()
+    console.print(translated(text), style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def print_warning(text: str, console: Console | None = None) -> None:
@@ -123,10 +122,8 @@ def print_files(config: ConfigBase, most: int, console: Console | None = None) -
     table = Table(word("file"), *numbers, Column(word("mainly"), overflow="fold"))
     for loss in losses[:most]:
         counts = (loss.n_input, loss.kept, loss.merged, loss.rejected, loss.waiting)
-        nothing = "red" if not loss.kept + loss.merged else None  # no question of the file is left
-        table.add_row(
-            escape(loss.document), *(f"{count:,}" for count in counts), translated(loss.mainly()), style=nothing
-        )
+        red = "red" if not loss.kept + loss.merged else None  # no question of the file is left
+        table.add_row(escape(loss.document), *(f"{count:,}" for count in counts), translated(loss.mainly()), style=red)
     if losses:
         print_whole(table, console)
     if len(losses) > most:

@@ -115,11 +115,9 @@ def _agree(dataset: DatasetParams) -> None:
     if last and last.outcome == "failed":
         doubts.append(f"the last run failed at {last.stage} ({minute(last.started)})")
     labels = find_table(dataset.build, "review/labels")
-    statuses = Counter() if labels is None else Counter(labels["status"])
-    if open_labels := ", ".join(
-        f"{statuses[status]:,} {name}" for status, name in _OPEN_LABELS.items() if statuses[status]
-    ):
-        doubts.append(f"of {statuses.total():,} labels {open_labels}")
+    counts = Counter() if labels is None else Counter(labels["status"])
+    if some := ", ".join(f"{counts[status]:,} {name}" for status, name in _OPEN_LABELS.items() if counts[status]):
+        doubts.append(f"of {counts.total():,} labels {some}")
     if not doubts:
         return
     if not (sys.stdin.isatty() and typer.confirm(translated(f"{'; '.join(doubts)}; release it as it is?"))):

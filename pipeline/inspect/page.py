@@ -279,14 +279,12 @@ def page_views(tables: PaperTables, cards: Sequence[ItemCard], shown: range) -> 
             boxed = page.width > 0 and all(line.box for line in lines) and tables.document.format != "docx"
             owners = [at.get(_place(line), []) for line in lines]
             became = []  # a mark without a box: the cards of a line, their numbers and the fate to look at first
-            for line, on_line in zip(lines, owners, strict=True):
-                style = min(
-                    (card.fate for card in on_line), key=list(Fate).index, default=tables.fates.get(_place(line))
-                )
-                numbers = [(card.question or {}).get("number") for card in on_line]
+            for line, here in zip(lines, owners, strict=True):
+                style = min((card.fate for card in here), key=list(Fate).index, default=tables.fates.get(_place(line)))
+                numbers = [(card.question or {}).get("number") for card in here]
                 told = list(dict.fromkeys(str(number) for number in numbers if number is not None))
                 label = f"{told[0]}–{told[-1]}" if len(told) > 1 else "".join(told)
-                became.append(PageMark(style or "none", tuple(card.name for card in on_line), label))
+                became.append(PageMark(style or "none", tuple(card.name for card in here), label))
             texts = [line.text or f"［{_region(line.kind)}］" for line in lines]  # a region without text is named
             plain = [replace(mark, label=text) for mark, text in zip(became, texts, strict=True)]
             marks = _boxes(lines, became) if boxed else []

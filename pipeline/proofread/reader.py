@@ -193,10 +193,8 @@ class Proofreader:
     def _form(self) -> Mapping[str, Any] | None:
         text = {"type": "string"}
         doubt = wire.strict_object({"kind": {**text, "enum": [*KINDS]}, "field": text, "quote": text, "proposal": text})
-        result = wire.strict_object({"no": {"type": "integer"}, "doubts": {"type": "array", "items": doubt}})
-        return wire.answer_form(
-            self.params.response_format, "doubts", {"questions": {"type": "array", "items": result}}
-        )
+        row = wire.strict_object({"no": {"type": "integer"}, "doubts": {"type": "array", "items": doubt}})
+        return wire.answer_form(self.params.response_format, "doubts", {"questions": {"type": "array", "items": row}})
 
 
 def read_reply(text: str, count: int) -> list[list[dict[str, str]]]:

@@ -31,12 +31,10 @@ def draws_of(dimensions: Iterable[str], resamples: int, seed: int) -> Draws:
     return {name: stats.Resampling(resamples, int(digits[:16], 16)) for name, digits in drawn.items()}
 
 
-def agreement(
-    reviews: pl.DataFrame, draws: Draws, slice_name: str | None = None, *, labels: bool = False
-) -> list[Agreement]:
+def agreement(reviews: pl.DataFrame, draws: Draws, part: str | None = None, *, labels: bool = False) -> list[Agreement]:
     """Agreement in each dimension: of all experts together, of each pair, and, with ``labels``, for each label.
 
-    ``reviews`` are at most one a question, dimension and reviewer, all of them or of a part, ``slice_name``. The same
+    ``reviews`` are at most one a question, dimension and reviewer, all of them or of a part, ``part``. The same
     ratings have the same bootstrap interval in whichever row.
     """
     rows = []
@@ -45,14 +43,14 @@ def agreement(
         by_question = groupby(rated.sort("question_id", "reviewer").iter_rows(), key=itemgetter(0))
         ratings: list[dict[str, str]] = [dict(row[1:] for row in unit) for _, unit in by_question]
         units = [tuple(unit.values()) for unit in ratings if len(unit) >= 2]
-        rows.append(_row(dimension, ALL, units, draw, slice_name))
+        rows.append(_row(dimension, ALL, units, draw, part))
         experts = sorted({expert for unit in ratings for expert in unit})
         for first, second in combinations(experts, 2):
             both = [(unit[first], unit[second]) for unit in ratings if first in unit and second in unit]
             if both:
-                rows.append(_row(dimension, f"{first} & {second}", both, draw, slice_name, pair=True))
+                rows.append(_row(dimension, f"{first} & {second}", both, draw, part, pair=True))
         for label in sorted({label for unit in units for label in unit}) if labels else ():
-            rows.append(_row(dimension, ALL, units, draw, slice_name, pair=len(experts) == 2, label=label))
+            rows.append(_row(dimension, ALL, units, draw, part, pair=len(experts) == 2, label=label))
     return rows
 
 

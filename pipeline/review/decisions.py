@@ -220,9 +220,7 @@ def _misplaced(row: Mapping[str, str], known: Mapping[str, Waiting], seen: set[s
     return None
 
 
-def _read_row(
-    number: int, row: Mapping[str, str], known: Mapping[str, Waiting]
-) -> tuple[str | None, DecidedRow | None]:
+def _read_row(at: int, row: Mapping[str, str], known: Mapping[str, Waiting]) -> tuple[str | None, DecidedRow | None]:
     """Return why a row contradicts itself, or the row; its decision is empty where nobody decided."""
     name, word, text = row["id"], row["decision"], row["text"]
     waiting = known[name]
@@ -237,7 +235,7 @@ def _read_row(
         whose = f"is that of {owner.question.question_id}" if owner else "has little of the question's"
         return f"{name}: the text beside it {whose}; were single columns sorted? Not applied", None
     key = "" if _removes(row["key"]) else row["key"]
-    return _decided(DecidedRow(number, waiting, decision, text, key, row["note"], row["explanation"]))
+    return _decided(DecidedRow(at, waiting, decision, text, key, row["note"], row["explanation"]))
 
 
 def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:

@@ -179,16 +179,14 @@ def import_sheets(
         _refuse_uncounted(sheet.expert, params, ruling=any(screen.OPINIONS in data for _, data, _ in sheet.answers))
     pulled, imported = folder.read_pulled(context.build, folder.SHEETS), []
     for path, sheet in sheets:
-        rows, problems = PulledRows(), [*sheet.refused.items()]
+        rows, faults = PulledRows(), [*sheet.refused.items()]
         for place, data, annotation in sheet.answers:
             project = ADJUDICATION if screen.OPINIONS in data else "review"
             answer = read_task(data, [annotation], {0: sheet.expert}, project)
-            problems += [
-                (place, f"{each.reason} ({each.detail}); the rest of the row counts") for each in answer.rejects
-            ]
+            faults += [(place, f"{each.reason} ({each.detail}); the rest of the row counts") for each in answer.rejects]
             rows.extend(answer)
         pulled = with_rows(pulled, rows)
-        lines = [f"sheet {workbook.MAIN!r}, row {place}: {why}" for place, why in sorted(problems)]
+        lines = [f"sheet {workbook.MAIN!r}, row {place}: {why}" for place, why in sorted(faults)]
         imported.append((path, sheet, lines))
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
     folder.combine(context.build, params)

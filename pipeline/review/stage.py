@@ -175,12 +175,10 @@ def status(
     ids = [standing.question_id for standing in settled.statuses]
     judged = ExpertReview.to_frame(settled.judged())
     rows = agreeing.agreement(judged, agreeing.draws_of(dimensions(), params.bootstrap, seed=0))
-    assigned = (
+    mine = (
         progress.assignment({**tables, "pulled": settled.lineage.pulled}, params).questions if params.assign else None
     )
-    work = progress.expert_work(
-        ids, settled.reviews, settled.rules, assigned, progress.controls(control), params.experts
-    )
+    work = progress.expert_work(ids, settled.reviews, settled.rules, mine, progress.controls(control), params.experts)
     totals = [row for row in rows if _is_total(row)]
     return adjudication.review_status(settled.statuses), work, totals, settled.lineage.changes
 

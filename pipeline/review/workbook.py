@@ -104,9 +104,7 @@ def read(path: Path, owner: Owner, sent: Mapping[str, Known]) -> Sheet:
     if missing := [name for name in columns() if heads.count(name) != 1 and name != _ROW]:
         fault = f"the columns of {MAIN!r} were changed: {missing[0]!r} is missing, or there twice"
         raise UserError(f"{path}: {fault}: copy the answers into a new export")
-    rows = [
-        (place, dict(zip(heads, row, strict=False))) for place, row in enumerate(main, 1) if place - 1 > (begin or 0)
-    ]
+    rows = [(at, dict(zip(heads, row, strict=False))) for at, row in enumerate(main, 1) if at - 1 > (begin or 0)]
     expert, known = _sender(path, owner, sheets.get(DATA, []), rows, sent)
     answered: list[_Row] = []
     refused: dict[int, str] = {}

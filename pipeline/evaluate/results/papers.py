@@ -142,11 +142,9 @@ def settings(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> Tab
         ranks = score.dimension == "overall" and (judged or score.metric == "accuracy")
         if not ranks or score.run in REFERENCES or score.value is None:
             continue
-        metric_name = (
-            f"平均评分 Mean score{score.metric.removeprefix('judged')}" if judged else metric("accuracy").title
-        )
+        called = f"平均评分 Mean score{score.metric.removeprefix('judged')}" if judged else metric("accuracy").title
         asked = askings[score.run]
-        measures.setdefault(metric_name, {}).setdefault(asked.setting, {}).setdefault(asked.model, score.value)
+        measures.setdefault(called, {}).setdefault(asked.setting, {}).setdefault(asked.model, score.value)
     for name, by_setting in measures.items():
         for one, other in combinations(by_setting, 2):
             shared = [model for model in by_setting[one] if model in by_setting[other]]
