@@ -119,10 +119,11 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     # ``build`` is written anew and safe to delete, so papers and releases must not lie in it. The folder of papers may
     # hold the other two (``raw = "."``): they are left out when it is read.
     for outer, inner in (("build", "raw"), ("build", "releases"), ("releases", "build"), ("releases", "raw")):
-        around, inside = getattr(config.dataset, outer), getattr(config.dataset, inner)
-        if inside.resolve().is_relative_to(around.resolve()):  # links are followed: build -> papers
-            problem = f"dataset.{inner} ({inside}) lies in dataset.{outer} ({around})"
-            raise UserError(f"{path.name}: {problem}: give it a folder of its own")
+        above, below = getattr(config.dataset, outer), getattr(config.dataset, inner)
+        if below.resolve().is_relative_to(above.resolve()):  # links are followed: build -> papers
+            raise UserError(
+                f"{path.name}: dataset.{inner} ({below}) lies in dataset.{outer} ({above}): give it a folder of its own"
+            )
     return config
 
 

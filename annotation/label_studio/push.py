@@ -71,8 +71,10 @@ def push(
         for item in (task.prediction or {}).get("result", ()):
             name, labels = item["from_name"], set(item["value"]["choices"])
             if wrong := sorted(labels - offered.get(name, set())):
-                problem = f"the labels of question {task.question_id} do not fit the taxonomy"
-                raise UserError(f"{problem}: {name} has no {wrong[0][:100]!r}; run `build-dataset annotate` again")
+                raise UserError(
+                    f"the labels of question {task.question_id} do not fit the taxonomy: {name} has no"
+                    f" {wrong[0][:100]!r}; run `build-dataset annotate` again"
+                )
     settings = {"label_config": kind.config(), "maximum_annotations": kind.experts}
     settings["show_collab_predictions"] = True
     project = find(studio, kind, owner)

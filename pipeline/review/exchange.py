@@ -16,10 +16,17 @@ from build_dataset.annotation.adjudication import State
 from build_dataset.annotation.label_studio import projects
 from build_dataset.annotation.label_studio import pull as pulling
 from build_dataset.annotation.label_studio import push as pushing
-from build_dataset.annotation.label_studio import tasks as screens
 from build_dataset.annotation.label_studio.client import Studio
 from build_dataset.annotation.label_studio.pull import PullReport
 from build_dataset.annotation.label_studio.push import PushReport
+from build_dataset.annotation.label_studio.tasks import (
+    ReviewTask,
+    adjudication_tasks,
+    by_uncertainty,
+    model_version,
+    tasks_of,
+    verification_tasks,
+)
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops as cut_outs
 from build_dataset.pipeline.review import folder
@@ -70,7 +77,8 @@ def push_to_experts(
         elif wanted:
             notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
     if assigned.unassigned:
-        notes.append(f"{assigned.unassigned} answers are wanted of nobody: quotas are full, or experts too few")
+        why = "answers are wanted of nobody: quotas are full, or experts too few"
+        notes.append(f"{assigned.unassigned} {why}")
     return reports, notes
 
 
@@ -80,9 +88,7 @@ def rulings_of(tables: Tables, params: ReviewParams) -> dict[str, list[Ruling]]:
     return rulings_by_expert(settle_questions(tables, params), stems)
 
 
-def review_tasks(
-    tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True
-) -> list[screens.ReviewTask]:
+def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True) -> list[ReviewTask]:
     """Return the questions as experts see them, the most urgent first, and remember which labels are filled in."""
     questions = list(Question.from_frame(tables["questions"]))
     gold = gold_questions(params.gold, sorted({question.document for question in questions}) or [""])
@@ -91,16 +97,16 @@ def review_tasks(
     folder.remember_asked(context.build, tables["questions"])
     questions = mix_in_gold(questions, gold)
     scanned = [question for question in questions if question.confidence is not None]
-    tasks = screens.tasks_of(
+    tasks = tasks_of(
         questions,
         [*Annotation.from_frame(tables["annotations"]), *proposals(gold)],
         crops=cut_outs(scanned, context, _CROP_BYTES) if params.crops and crops else {},
-        version=screens.model_version(tables["annotations"]["annotator"]),
+        version=model_version(tables["annotations"]["annotator"]),
         blind=params.blind,
         seed=context.seed,
     )
     if params.priority == "uncertainty":
-        tasks = screens.by_uncertainty(tasks, {question.question_id: question.group_id for question in questions})
+        tasks = by_uncertainty(tasks, {question.question_id: question.group_id for question in questions})
     return tasks
 
 
@@ -112,7 +118,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
 
 def cases(
     tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True
-) -> tuple[list[screens.ReviewTask], dict[str, set[str]]]:
+) -> tuple[list[ReviewTask], dict[str, set[str]]]:
     """Return what waits for a third expert, as they see it, and who has labelled each question."""
     settled = settle_questions(tables, params)
     waiting = (State.DISPUTED, State.FLAGGED, State.CHANGED)
@@ -120,7 +126,7 @@ def cases(
     rows = tables["questions"].filter(pl.col("question_id").is_in({each.question_id for each in open_cases}))
     questions = {question.question_id: question for question in Question.from_frame(rows)}
     pictures = cut_outs(questions.values(), context, _CROP_BYTES) if params.crops and crops else {}
-    tasks = screens.adjudication_tasks(questions, open_cases, settled.corrections, crops=pictures, seed=context.seed)
+    tasks = adjudication_tasks(questions, open_cases, settled.corrections, crops=pictures, seed=context.seed)
     return tasks, {each.question_id: {review.reviewer for review in each.reviews} for each in open_cases}
 
 
@@ -128,7 +134,7 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
     """Send what waits in other stages to a verifier; return also how many items hold no question to correct."""
     pairs, without = waiting_questions(context.build)
     crops = cut_outs([each for _, each in pairs], context, _CROP_BYTES, marked=True) if params.crops else {}
-    return send(projects.VERIFICATION, screens.verification_tasks(pairs, crops=crops), params, context), without
+    return send(projects.VERIFICATION, verification_tasks(pairs, crops=crops), params, context), without
 
 
 def connect(params: ReviewParams) -> Studio:
@@ -138,7 +144,7 @@ def connect(params: ReviewParams) -> Studio:
 
 def send(
     kind: projects.Kind,
-    tasks: Sequence[screens.ReviewTask],
+    tasks: Sequence[ReviewTask],
     params: ReviewParams,
     context: Context,
     *,
@@ -181,8 +187,10 @@ def pull(params: ReviewParams, context: Context, *, full: bool = False, force: b
     owner = folder.owner_of(context)
     experts = [projects.of_expert(who) for who in params.reviewers] if params.assign else []
     shared = replace(projects.REVIEW, experts=params.experts)
-    kinds = {kind.key: kind for kind in (shared, *projects.KINDS[1:], *folder.expert_kinds(context.build), *experts)}
-    find = partial(projects.find, studio, owner=owner, listed=studio.projects("[build-dataset "))
+    everything = (shared, *projects.KINDS[1:], *folder.expert_kinds(context.build), *experts)
+    kinds = {kind.key: kind for kind in everything}
+    listed = studio.projects("[build-dataset ")
+    find = partial(projects.find, studio, owner=owner, listed=listed)
     present = {key: find(kind) for key, kind in kinds.items()}
     people = studio.accounts
     reports: list[PullReport] = []

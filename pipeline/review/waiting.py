@@ -154,12 +154,7 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
             options = {"image_data": io.BytesIO(data), "x_scale": scale, "y_scale": scale, "object_position": 1}
             sheet.insert_image(number, at["page"], "page", options)
             tall = round(height * scale) + 8
-        # The pixels that the longest of wrapped texts takes: not every program fits rows to their text.
-        lines = [
-            sum(1 + sum(2 - char.isascii() for char in line) // COLUMNS[name][1] for line in text.split("\n"))
-            for name, text in {**_fixed(each), **_edited(each)}.items()
-        ]
-        sheet.set_row_pixels(number, max(tall, min(_TALLEST, 20 * max(lines) + 6)))
+        sheet.set_row_pixels(number, max(tall, _height({**_fixed(each), **_edited(each)})))
     last = max(len(rows), 1)
     offered = [word for kind, word in DECISIONS.items() if proposed or kind != TAKE]
     sheet.data_validation(1, at["decision"], last, at["decision"], {"validate": "list", "source": offered})
@@ -190,6 +185,15 @@ def _fixed(each: Waiting) -> dict[str, str]:
         "id": each.question.question_id,
         "version": each.version,
     }
+
+
+def _height(cells: Mapping[str, str]) -> int:
+    """Return the pixels that the longest of wrapped texts takes: not every program fits rows to their text."""
+    lines = [
+        sum(1 + sum(2 - char.isascii() for char in line) // COLUMNS[name][1] for line in text.split("\n"))
+        for name, text in cells.items()
+    ]
+    return min(_TALLEST, 20 * max(lines) + 6)
 
 
 def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, text: str, formats: Sequence[Any]) -> None:

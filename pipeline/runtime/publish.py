@@ -48,8 +48,9 @@ def build_lock(build: Path) -> Iterator[None]:
             if process:
                 break
             time.sleep(_BETWEEN)
-        what = f"another build-dataset (process {process or 'unknown'})"
-        raise UserError(f"{what} is writing {build}: wait for it to finish") from None
+        raise UserError(
+            f"another build-dataset (process {process or 'unknown'}) is writing {build}: wait for it to finish"
+        ) from None
     except OSError as error:
         lock.release()
         raise UserError(f"cannot write {build}: {error.strerror}: set dataset.build elsewhere") from None

@@ -212,14 +212,7 @@ class TransformersBackend(Backend):
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""
-        template = self._options.chat == "auto" and bool(self._tokenizer.chat_template)
-        texts = [loading.render(prompt.messages, self._tokenizer, template=template) for prompt in prompts]
-        # A chat template writes the special tokens itself.
-        encoded = self._encoded(texts, special=not template) if texts else []
-        asked = [
-            self._asked(prompt, text, tokens, special=not template)
-            for prompt, text, tokens in zip(prompts, texts, encoded, strict=True)
-        ]
+        asked = self._ready(prompts)
         kept = self._store.get_many(item.key for item in asked)
         for item in asked:
             if item.key in kept:
@@ -233,6 +226,16 @@ class TransformersBackend(Backend):
                 made = replace(made, made_with=loading.versions())
                 self._store.put(item.key, asdict(made))
                 yield _generation(item, made, self._options.temperature)
+
+    def _ready(self, prompts: Sequence[Prompt]) -> list[PreparedPrompt]:
+        template = self._options.chat == "auto" and bool(self._tokenizer.chat_template)
+        texts = [loading.render(prompt.messages, self._tokenizer, template=template) for prompt in prompts]
+        # A chat template writes the special tokens itself.
+        encoded = self._encoded(texts, special=not template) if texts else []
+        return [
+            self._asked(prompt, text, tokens, special=not template)
+            for prompt, text, tokens in zip(prompts, texts, encoded, strict=True)
+        ]
 
     def _encoded(self, texts: Sequence[str], *, special: bool) -> list[tuple[int, ...]]:
         return list(map(tuple, self._tokenizer(list(texts), add_special_tokens=special)["input_ids"]))
