@@ -197,28 +197,28 @@ class LlmAnnotator(Annotator):
         outcomes = sorted(outcomes, key=lambda outcome: outcome.request.sample)
         failed = [outcome for outcome in outcomes if isinstance(outcome, wire.Failed)]
         paid = [item for item in outcomes if isinstance(item, wire.Answer) or item.waste != wire.Waste()]
-        bills = [self._bill(question_id, item) for item in paid]
+        bills = []
+        for outcome in paid:
+            answer = outcome if isinstance(outcome, wire.Answer) else None
+            unusable_cost, unseen_cost = waste_cost(outcome.waste, self._options)
+            bill = AnnotationRequest(
+                question_id=question_id,
+                annotator=self.identity.name,
+                prompt_hash=self._prompt.hash,
+                model=self._options.model or "",
+                **(wire.Usage() if answer is None else answer.usage)._asdict(),
+                cost=0.0 if answer is None else answer.cost,
+                unusable=outcome.waste.calls,
+                unusable_cost=unusable_cost,
+                unseen=outcome.waste.unseen,
+                unseen_cost=unseen_cost,
+                answered_by=None if answer is None else answer.model,
+            )
+            bills.append(bill)
         if failed:
             return Unlabelled(question_id, failed[0].reason, failed[0].detail, bills)
         answers = [outcome for outcome in outcomes if isinstance(outcome, wire.Answer)]
         return Labelled(question_id, _verdicts(answers), bills)
-
-    def _bill(self, question_id: str, outcome: wire.Outcome) -> AnnotationRequest:
-        answer = outcome if isinstance(outcome, wire.Answer) else None
-        unusable_cost, unseen_cost = waste_cost(outcome.waste, self._options)
-        return AnnotationRequest(
-            question_id=question_id,
-            annotator=self.identity.name,
-            prompt_hash=self._prompt.hash,
-            model=self._options.model or "",
-            **(wire.Usage() if answer is None else answer.usage)._asdict(),
-            cost=0.0 if answer is None else answer.cost,
-            unusable=outcome.waste.calls,
-            unusable_cost=unusable_cost,
-            unseen=outcome.waste.unseen,
-            unseen_cost=unseen_cost,
-            answered_by=None if answer is None else answer.model,
-        )
 
 
 def requests_for(

@@ -1,9 +1,7 @@
 """Options of the annotate, review and calibrate stages."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import NonNegativeInt, model_validator
 
@@ -39,7 +37,7 @@ class AnnotateLlmOptions(FormOptions):
     shots: int = option(0, "Reviewed questions to show as examples.", ge=0, le=32)
 
     @model_validator(mode="after")
-    def _samples_differ(self) -> AnnotateLlmOptions:
+    def _samples_differ(self) -> Self:
         if self.samples > 1 and self.send_temperature and self.temperature == 0:
             raise ValueError("samples above 1 need a temperature, e.g. 0.7: at 0 all answers are the same")
         return self
@@ -139,7 +137,7 @@ class ReviewParams(Params):
         return not self.reviewers or person in self.reviewers or person in self.adjudicators
 
     @model_validator(mode="after")
-    def _consistent_people(self) -> ReviewParams:
+    def _consistent_people(self) -> Self:
         if both := sorted({*self.reviewers} & {*self.adjudicators}):
             raise ValueError(f"{both[0]} is among reviewers and adjudicators: nobody rules on their own labels")
         if len({*self.reviewers}) < len(self.reviewers):

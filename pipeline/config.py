@@ -33,8 +33,7 @@ _RESERVED = {
     *("overall", "length", "label_status", "split", "flags", "note"),
 }
 """Reserved names: columns, slices and fields of the experts' screen."""
-_FULL_WIDTH = re.compile("[“”‘’＂＝]")
-"""Quotes and signs of a Chinese keyboard, which TOML does not take: ``title = “期末”``."""
+_FULL_WIDTH = re.compile("[“”‘’＂＝]")  # signs of a Chinese keyboard, which TOML does not take: title = “期末”
 _REMOVED: dict[str, str] = shipped_toml("build_dataset.schemas", "removed.toml")
 """Removed keys, and what takes their place."""
 _MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")  # keys whose value no message repeats

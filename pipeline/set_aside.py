@@ -3,8 +3,6 @@
 The end of a run, ``status`` and the report show the same counts.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections import Counter

@@ -63,8 +63,7 @@ class ExpertReview(Record):
 class CorrectionStatus(StrEnum):
     """Status of a correction."""
 
-    ACCEPTED = "accepted"
-    """Two experts say the same, or a person who decides alone made it: the clean stage applies it."""
+    ACCEPTED = "accepted"  # Two experts say the same, or one who decides alone made it: the clean stage applies it.
     PROPOSED = "proposed"  # One expert says so: it waits for another, or for the adjudicator.
     DECLINED = "declined"  # The adjudicator saw the question and left this as it was, or decided otherwise.
 

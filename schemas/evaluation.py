@@ -62,8 +62,7 @@ class Prediction(Record):
     seed: int | None = None  # Of sampling; null where nothing was sampled or the server chose.
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    likelihoods: list[Likelihood] | None = None
-    """Of every option, where options were compared."""
+    likelihoods: list[Likelihood] | None = None  # Of every option, where options were compared.
 
 
 class Score(Record):

@@ -51,7 +51,20 @@ def find_unsure(
     where the character was left out or changed since. The label of an option is a neighbour of its text.
     """
     folded = {name: _folded(text, f"{name[-1]}." if name.startswith(OPTION) else "") for name, text in texts.items()}
-    return [(char, _best(folded, char)) for char in unsure if len(char.text) == 1]
+    found = []
+    for sign in (sign for sign in unsure if len(sign.text) == 1):
+        before, char, after = _fold(sign.before), _fold(sign.text), _fold(sign.after)
+        by_nearness: dict[int, list[Place]] = {}
+        for name, (text, origin) in folded.items():
+            at = text.find(char) if char else -1
+            while at >= 0:
+                near = Postfix.similarity(text[:at], before) + Prefix.similarity(text[at + len(char) :], after)
+                start = max(origin[at], 0)  # of a label nothing is part of the text
+                by_nearness.setdefault(near, []).append(Place(name, start, origin[at] + 1, sign.other))
+                at = text.find(char, at + 1)
+        near = max(by_nearness, default=-1)
+        found.append((sign, by_nearness[near] if near >= min(_NEIGHBOURS, len(before) + len(after)) else []))
+    return found
 
 
 def _folded(text: str, before: str) -> tuple[str, list[int]]:
@@ -64,20 +77,6 @@ def _folded(text: str, before: str) -> tuple[str, list[int]]:
 
 def _fold(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).split()).casefold()
-
-
-def _best(folded: Mapping[str, tuple[str, list[int]]], unsure_char: UnsureCharacter) -> list[Place]:
-    before, char, after = _fold(unsure_char.before), _fold(unsure_char.text), _fold(unsure_char.after)
-    by_nearness: dict[int, list[Place]] = {}
-    for name, (text, origin) in folded.items():
-        at = text.find(char) if char else -1
-        while at >= 0:
-            near = Postfix.similarity(text[:at], before) + Prefix.similarity(text[at + len(char) :], after)
-            start = max(origin[at], 0)  # of a label nothing is part of the text
-            by_nearness.setdefault(near, []).append(Place(name, start, origin[at] + 1, unsure_char.other))
-            at = text.find(char, at + 1)
-    near = max(by_nearness, default=-1)
-    return by_nearness[near] if near >= min(_NEIGHBOURS, len(before) + len(after)) else []
 
 
 def unsure_of_key(question: Question) -> bool:

@@ -1,14 +1,12 @@
 """The connection to Label Studio: the requests of the pipeline, and errors in words for users."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import httpx
 
@@ -92,7 +90,7 @@ class Studio:
             self._sdk.users.whoami()
 
     @classmethod
-    def connect(cls, url: str, *, key_env: str, timeout: float) -> Studio:
+    def connect(cls, url: str, *, key_env: str, timeout: float) -> Self:
         """Connect with the token in the environment variable ``key_env``."""
         token = os.environ.get(key_env, "").strip()
         if not token.isascii():

@@ -1,11 +1,9 @@
 """Comparison of the wanted tasks and labels with those on the server. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from build_dataset.annotation.label_studio.tasks import ARM, BATCH, BATCH_SIZE, DIGEST, LEFT, QUESTION_ID, ReviewTask
 from build_dataset.schemas.grouping import group_values
@@ -27,7 +25,7 @@ class SentTask(NamedTuple):
     left: bool = False  # True where its question had left the dataset
 
     @classmethod
-    def of(cls, task: Mapping[str, Any]) -> SentTask:
+    def of(cls, task: Mapping[str, Any]) -> Self:
         """Return it from the server's reply."""
         data = task["data"]
         return cls(

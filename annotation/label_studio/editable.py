@@ -1,12 +1,11 @@
 """A question as text that a person can edit, and what was changed in it. Pure."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Self
 
 from rapidfuzz.distance import Postfix, Prefix
 
@@ -41,7 +40,7 @@ class BaseText:
         return json.dumps([self.content_hash, self.text, self.key, *last], ensure_ascii=False)
 
     @classmethod
-    def loads(cls, line: str) -> BaseText | None:
+    def loads(cls, line: str) -> Self | None:
         """Read it from that line; None if the line is no such text."""
         try:
             return cls(*map(str, json.loads(line)))

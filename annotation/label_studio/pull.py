@@ -1,13 +1,11 @@
 """Fetching people's annotations: what changed since the last time, or everything."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import polars as pl
 
@@ -59,7 +57,7 @@ class Pulled:
             by_question.setdefault(question_id, []).append(annotation)
         return by_question
 
-    def with_addresses(self, people: Mapping[str, str]) -> Pulled:
+    def with_addresses(self, people: Mapping[str, str]) -> Self:
         """Return it with everybody's present address, because their next answers will carry it."""
         names = {name: people[who] for who, name in self.people.items() if people.get(who, name) != name}
         if not names:
@@ -72,7 +70,7 @@ class Pulled:
             annotations=self.annotations.with_columns(pl.col("reviewer").replace(names)),
         )
 
-    def with_rows(self, rows: PulledRows, stale: Mapping[str, pl.Expr]) -> Pulled:
+    def with_rows(self, rows: PulledRows, stale: Mapping[str, pl.Expr]) -> Self:
         """Return it with new rows in place of the stale ones, in the tables of which some may be stale."""
         tables: dict[str, Any] = {}
         for name, is_stale in stale.items():

@@ -4,14 +4,12 @@ Label Studio checks nothing of what is posted through its API, lets one expert s
 and lets anybody sign with another's name: all of that is checked here.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from build_dataset.annotation.label_studio import editable, screen
 from build_dataset.annotation.label_studio.tasks import ARM, BATCH, BLIND, PREFILLED, QUESTION_ID
@@ -52,7 +50,7 @@ class PulledRows:
     corrections: list[Correction] = field(default_factory=list)
     rejects: list[Rejection] = field(default_factory=list)  # rows that do not count, with the reason
 
-    def extend(self, other: PulledRows) -> None:
+    def extend(self, other: Self) -> None:
         """Add another's."""
         for name, rows in vars(other).items():
             getattr(self, name).extend(rows)

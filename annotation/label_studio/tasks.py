@@ -1,12 +1,10 @@
 """Questions as Label Studio's tasks. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, Self
 
 from build_dataset.annotation.adjudication import QuestionStatus, proposed_labels
 from build_dataset.annotation.annotator import MEASURED
@@ -45,7 +43,7 @@ class ReviewTask:
     batch: str = "1"
     answers: tuple[Mapping[str, Any], ...] = ()  # earlier annotations, in the form of an import
 
-    def sent(self, *, arm: str | None = None, batch: str | None = None, of: int | None = None) -> ReviewTask:
+    def sent(self, *, arm: str | None = None, batch: str | None = None, of: int | None = None) -> Self:
         """Return it as it is sent, with the arm and the batch of the first time; a blind one has nothing filled in."""
         arm, batch = arm or self.arm, batch or self.batch
         data = {**self.data, ARM: arm, BATCH: batch, BATCH_SIZE: str(of or "")}

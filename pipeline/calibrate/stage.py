@@ -1,7 +1,5 @@
 """The calibrate stage: how far each annotator's labels and confidences can be trusted; its page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, groupby, islice

@@ -1,7 +1,5 @@
 """``release``, ``score`` and ``submission``: what comes after a build."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from importlib.util import find_spec

@@ -187,8 +187,35 @@ def score_submission(path: Path, key: Path, name: str | None = None, params: Sco
     given = _by_id(path, _Given)
     if strange := sorted(set(given) - set(keys)):  # answers to another exam, or ids of another form
         raise UserError(f"{path}: {len(strange)} ids are not in {key}, the first is {strange[0][:40]!r}")
-    scored = _scored([_row(item, given.get(name_of), key) for name_of, item in keys.items()], params)
-    graded = [_graded(item, row) for item, row in zip(keys.values(), scored, strict=True)]
+    rows: list[dict[str, Any]] = []
+    for name_of, item in keys.items():
+        answered = given.get(name_of)
+        # Options as the submission prints them, else the key: the printed texts tell which option is quoted.
+        options = (answered.option if answered else {}) or item.option or dict.fromkeys(_LETTERS, "")
+        answer = sorted(set(fold(item.answer).upper()) & set(options))
+        if not answer:
+            where = f"{key}, id {str(item.id)[:40]!r}"
+            raise UserError(f"{where}: the answer {item.answer[:20]!r} names none of {', '.join(options)}")
+        asked = {
+            "id": item.id,
+            "options": options,
+            "answer": item.answer,
+            "raw_output": answered.model_answer if answered else None,
+            "question": item.question or (answered.question if answered else None),
+            "question_type": item.question_type,
+            "letters": answer,
+        }
+        rows.append(asked)
+    scored, graded = _scored(rows, params), []
+    plain: dict[str, Any] = {name: None for name, field in ReleaseRow.model_fields.items() if field.is_required()}
+    plain |= {"stem": "", "options": [], "document": ""} | {f"{name}_status": "unreviewed" for name in dimensions()}
+    for item, row in zip(keys.values(), scored, strict=True):
+        about = {name: getattr(item, name) or None for name in ("exam_type", "exam_class", "exam_subject")}
+        about |= {"question_id": str(item.id), "question_type": item.question_type or "未注明"}
+        question = ReleaseRow.model_validate(plain | about | {"answer": row["letters"]})
+        read = None if row["extracted"] is None else tuple(row["extracted"])
+        outcome = Outcome.NO_ANSWER if read is None else Outcome.ANSWERED
+        graded.append(Graded(question, outcome, read, sureness=None if read is None else row["sureness"]))
     parts = [(part, items) for part, items in by_slice(graded).items() if part.dimension in _SLICES]
     scores = [score for part, items in parts for score in score_items(name or path.stem, part, items)]
     columns = ("id", "answer", "extracted", "rule", "sureness", "correct")
@@ -272,34 +299,3 @@ def read_items(path: Path) -> Iterator[Any]:
     lines = [text] if text.lstrip().startswith("[") else text.split("\n")
     for _, value in _json_lines(path, lines):
         yield from value if isinstance(value, list) else [value]
-
-
-def _row(item: _Key, given: _Given | None, key: Path) -> dict[str, Any]:
-    """The question as ``score_row`` takes it; options as the submission prints them, else the key."""
-    # the printed texts tell which option is quoted
-    options = (given.option if given else {}) or item.option or dict.fromkeys(_LETTERS, "")
-    answer = sorted(set(fold(item.answer).upper()) & set(options))
-    if not answer:
-        where = f"{key}, id {str(item.id)[:40]!r}"
-        raise UserError(f"{where}: the answer {item.answer[:20]!r} names none of {', '.join(options)}")
-    return {
-        "id": item.id,
-        "options": options,
-        "answer": item.answer,
-        "raw_output": given.model_answer if given else None,
-        "question": item.question or (given.question if given else None),
-        "question_type": item.question_type,
-        "letters": answer,
-    }
-
-
-def _graded(key: _Key, row: Mapping[str, Any]) -> Graded:
-    needed = (name for name, field in ReleaseRow.model_fields.items() if field.is_required())
-    plain: dict[str, Any] = {**dict.fromkeys(needed), "stem": "", "options": [], "document": ""}
-    plain |= {f"{name}_status": "unreviewed" for name in dimensions()}
-    plain |= {name: getattr(key, name) or None for name in ("exam_type", "exam_class", "exam_subject")}
-    plain |= {"question_id": str(key.id), "question_type": key.question_type or "未注明"}
-    question = ReleaseRow.model_validate(plain | {"answer": row["letters"]})
-    if row["extracted"] is None:
-        return Graded(question, Outcome.NO_ANSWER, None)
-    return Graded(question, Outcome.ANSWERED, tuple(row["extracted"]), sureness=row["sureness"])

@@ -21,7 +21,7 @@ from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.publish import built, find_rows, find_table, read_manifest
 from build_dataset.pipeline.set_aside import LOSING, settled_questions
 from build_dataset.pipeline.stage import Failure
-from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, Trace, UnsureCharacter
+from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, Trace
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Region
 from build_dataset.schemas.wording import counted, findings, in_both_languages, look_at, settling
@@ -229,22 +229,22 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
         facts.append(("answers of 所答试卷", key))
     if keys := sorted(name for name, paper in tables.keys.items() if paper == document.document):
         facts.append(("answers from 答案来自", ", ".join(keys)))
+    unsure = []  # what a character may be else: 糞 (or 冀; sure 0.98) in 告知其糞便呈
+    for line in (line for line in tables.lines if line.page in shown):
+        for sign in line.unsure or ():
+            other = f"or 或 {sign.other}; " if sign.other else ""
+            around = f"{sign.before}{sign.text}{sign.after}"
+            unsure.append(f"p. {line.page} {sign.text} ({other}sure 把握 {sign.sure:.2f}) in 于 {around}")
     view = PaperView(
         tables.document.document,
         [*facts, ("sha256", document.sha256[:16])],
         list(page_views(tables, cards, shown)),
         cards,
         notes if len(shown) < count else [],
-        [f"p. {line.page} {_told(sign)}" for line in tables.lines if line.page in shown for sign in line.unsure or ()],
+        unsure,
     )
     view.notes += _draw(build, raw, view)
     return view
-
-
-def _told(sign: UnsureCharacter) -> str:
-    """Return what a character may be else: 糞 (or 冀; sure 0.98) in 告知其糞便呈."""
-    other = f"or 或 {sign.other}; " if sign.other else ""
-    return f"{sign.text} ({other}sure 把握 {sign.sure:.2f}) in 于 {sign.before}{sign.text}{sign.after}"
 
 
 def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:

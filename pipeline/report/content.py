@@ -13,7 +13,7 @@ from build_dataset.pipeline.report import published
 from build_dataset.pipeline.report.build import Build, Section, notice
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import LabelStatus
-from build_dataset.schemas.taxonomy import Dimension, dimensions
+from build_dataset.schemas.taxonomy import dimensions
 
 _SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)  # two experts agree, or a third decided
 _EDGES = (0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500)
@@ -62,42 +62,39 @@ def labels(build: Build) -> Section | None:
     """Distribution of every dimension, split by split; None before the export."""
     if not (splits := build.splits):
         return None
-    shown = [_dimension(dimension, splits) for dimension in dimensions().values()]
-    notices = []
+    shown, notices = [], []
+    whole = pl.concat(splits.values())  # all splits have the same columns
+    for name, dimension in dimensions().items():
+        labels, unused = labels_by_split(splits, dimension)
+        reviewed = whole.filter(pl.col(f"{name}_status").is_in(_SETTLED))[name]
+        settled: dict[str | None, int] = dict(reviewed.value_counts().iter_rows())
+        rows: list[dict[str, Any]] = [
+            {
+                "chinese": label or "无标签",
+                "english": (dimension.english(label) or "") if label else "no label",
+                "counts": counts,
+                "shares": {split: counts[split] / max(frame.height, 1) for split, frame in splits.items()},
+                "total": sum(counts.values()),
+                "settled": settled.get(label, 0),
+            }
+            for label, counts in labels
+        ]
+        item = {
+            "name": name,
+            "chinese": dimension.zh,
+            "english": dimension.en,
+            "rows": rows,
+            "largest": max((share for row in rows for share in row["shares"].values()), default=0) or 1,
+            "unused": unused,
+            "few": sum(0 < counts.get("test", 0) < ENOUGH for _, counts in labels),  # an unused label is not few
+        }
+        shown.append(item)
     if few := [item for item in shown if item["few"]]:
         english = ", ".join(f"{item['english']} {item['few']}" for item in few)
         chinese = "，".join(f"{item['chinese']} {item['few']}" for item in few)
         notices.append(notice("few_questions", few=ENOUGH, english=english, chinese=chinese))
     values = {"dimensions": shown, "splits": {name: rows.height for name, rows in splits.items()}}
     return Section(values, notices, published.figure2(splits) if build.params.figures else {})
-
-
-def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]:
-    labels, unused = labels_by_split(splits, dimension)
-    whole = pl.concat(splits.values())  # all splits have the same columns
-    settled: dict[str | None, int] = dict(
-        whole.filter(pl.col(f"{dimension.name}_status").is_in(_SETTLED))[dimension.name].value_counts().iter_rows()
-    )
-    rows: list[dict[str, Any]] = [
-        {
-            "chinese": label or "无标签",
-            "english": (dimension.english(label) or "") if label else "no label",
-            "counts": counts,
-            "shares": {name: counts[name] / max(frame.height, 1) for name, frame in splits.items()},
-            "total": sum(counts.values()),
-            "settled": settled.get(label, 0),
-        }
-        for label, counts in labels
-    ]
-    return {
-        "name": dimension.name,
-        "chinese": dimension.zh,
-        "english": dimension.en,
-        "rows": rows,
-        "largest": max((share for row in rows for share in row["shares"].values()), default=0) or 1,
-        "unused": unused,
-        "few": sum(0 < counts.get("test", 0) < ENOUGH for _, counts in labels),  # an unused label is not few
-    }
 
 
 def splitting(build: Build) -> Section | None:

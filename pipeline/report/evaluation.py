@@ -134,24 +134,21 @@ def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequ
     predictions = records.Prediction.from_frame(kept.filter(is_shown))
     by_question = group_values((prediction.question_id, prediction) for prediction in predictions)
     limit, whole = _lengths(build, sum(map(len, by_question.values())))
-    cards = [_card(asked[name], by_question[name], kinds[name], limit, whole) for name in shown]
+    cards = []
+    for name in shown:
+        keys = accepted_answers(asked[name])  # several where a key was contested
+        card = {
+            "question": asked[name],
+            "kind": kinds[name],
+            "right": frozenset().union(*keys) if keys else frozenset(),
+            "key": " / ".join(sorted("".join(sorted(key)) for key in keys)),
+            "answers": [
+                (row, None if row.raw_output is None else unfold(row.raw_output, limit, whole, row.span))
+                for row in by_question[name]
+            ],
+        }
+        cards.append(card)
     return cards, [kinds[name] for name in ordered]
-
-
-def _card(
-    question: ReleaseRow, predictions: Sequence[records.Prediction], kind: str, limit: int, whole: int
-) -> dict[str, Any]:
-    keys = accepted_answers(question)  # several where a key was contested
-    return {
-        "question": question,
-        "kind": kind,
-        "right": frozenset().union(*keys) if keys else frozenset(),
-        "key": " / ".join(sorted("".join(sorted(key)) for key in keys)),
-        "answers": [
-            (row, None if row.raw_output is None else unfold(row.raw_output, limit, whole, row.span))
-            for row in predictions
-        ],
-    }
 
 
 def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str, Any]], int]:

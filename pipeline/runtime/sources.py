@@ -174,7 +174,13 @@ class Inputs:
     def hashes(self, stage: Stage) -> dict[str, str]:
         """Return the content hash of a stage's inputs, by reference, without those that cannot change its result."""
         ignored = self._config.params(stage.name).ignores()  # an option may switch an input off
-        needed = {name: self._needed(stage, name) for name in stage.reads if name not in ignored}
+        needed: dict[str, str] = {}
+        for name in (name for name in stage.reads if name not in ignored):
+            digest = sha256(self._table(name).write_json()) if name in SOURCES else self._written(name)
+            if digest is None:
+                maker = name.partition("/")[0]
+                raise UserError(f"{stage.name} needs the result of {maker}: run `build-dataset run --to {maker}` first")
+            needed[name] = digest
         return needed | {name: self._written(name) or _ABSENT for name in _optional(stage)}
 
     def _table(self, reference: str) -> pl.DataFrame:
@@ -183,14 +189,6 @@ class Inputs:
         if reference not in self._sources or reference == MANIFESTS:  # which change while stages run
             self._sources[reference] = SOURCES[reference](self._config.dataset)
         return self._sources[reference]
-
-    def _needed(self, stage: Stage, reference: str) -> str:
-        if reference in SOURCES:
-            return sha256(self._table(reference).write_json())
-        if (digest := self._written(reference)) is None:
-            maker = reference.partition("/")[0]
-            raise UserError(f"{stage.name} needs the result of {maker}: run `build-dataset run --to {maker}` first")
-        return digest
 
     def _written(self, reference: str) -> str | None:
         """The hash of a table; None where its stage has not run, or has no such table."""

@@ -37,23 +37,6 @@ RUBRIC = shipped_toml("build_dataset.pipeline.evaluate", "rubric.toml")  # every
 _SPEAKERS = {"user": "问", "assistant": "答"}
 
 
-def _scoring(text: WrittenText) -> wire.ChatRequest:
-    """Ask for the four scores of one answer."""
-    scales = "\n".join(
-        f"{aspect.zh}（{aspect.name}）："
-        + "；".join(f"{score} {meaning}" for score, meaning in enumerate(aspect.scale, start=LEAST))
-        for aspect in aspects()
-    )
-    system = f"{RUBRIC['system'].strip()}\n{scales}"
-    score = {"type": "integer", "enum": list(range(LEAST, MOST + 1))}
-    form = wire.answer_form("json_schema", "scores", {aspect.name: score for aspect in aspects()})
-    turns = (turn for turn in text.prompt.messages if turn["role"] in _SPEAKERS)
-    conversation = "\n".join(f"{_SPEAKERS[turn['role']]}：{turn['content']}" for turn in turns)
-    question = RUBRIC["question"].strip("\n")
-    asked = question.format(conversation=conversation, reference=text.reference, answer=text.said)
-    return wire.ChatRequest(f"{text.run}|{text.prompt.id}", chat(system, (), asked), form, check=read_scores)
-
-
 def read_scores(text: str) -> dict[str, int]:
     """Return the scores of a reply, by aspect; raise ``BadAnswerError`` where one is missing or off the scale."""
     reply = wire.json_object(text)
@@ -62,8 +45,8 @@ def read_scores(text: str) -> dict[str, int]:
         score = reply.get(aspect.name)
         # true is an int too
         if not isinstance(score, int) or isinstance(score, bool) or not LEAST <= score <= MOST:
-            detail = f"{aspect.name} is no whole number from {LEAST} to {MOST}"
-            raise wire.BadAnswerError(wire.Reason.INVALID_LABEL, detail)
+            why = f"{aspect.name} is no whole number from {LEAST} to {MOST}"
+            raise wire.BadAnswerError(wire.Reason.INVALID_LABEL, why)
         scores[aspect.name] = score
     return scores
 
@@ -82,7 +65,21 @@ def judge(
     texts: Sequence[WrittenText], options: JudgeOptions, store: wire.AnswerStore, advance: Callable[[int], None]
 ) -> Verdicts:
     """Return a model's scores of every text, in every aspect."""
-    requests = [_scoring(text) for text in texts]
+    scales = "\n".join(
+        f"{aspect.zh}（{aspect.name}）："
+        + "；".join(f"{score} {meaning}" for score, meaning in enumerate(aspect.scale, start=LEAST))
+        for aspect in aspects()
+    )
+    system, question = f"{RUBRIC['system'].strip()}\n{scales}", RUBRIC["question"].strip("\n")
+    grade = {"type": "integer", "enum": list(range(LEAST, MOST + 1))}
+    form = wire.answer_form("json_schema", "scores", {aspect.name: grade for aspect in aspects()})
+    requests = []
+    for text in texts:
+        turns = (turn for turn in text.prompt.messages if turn["role"] in _SPEAKERS)
+        conversation = "\n".join(f"{_SPEAKERS[turn['role']]}：{turn['content']}" for turn in turns)
+        shown = question.format(conversation=conversation, reference=text.reference, answer=text.said)
+        name, prompt = f"{text.run}|{text.prompt.id}", chat(system, (), shown)
+        requests.append(wire.ChatRequest(name, prompt, form, check=read_scores))
     asked = dict(zip((request.id for request in requests), texts, strict=True))
     made = Verdicts(requests=len(asked))
     replies: dict[str, str] = {}

@@ -232,32 +232,28 @@ class TransformersBackend(Backend):
         texts = [loading.render(prompt.messages, self._tokenizer, template=template) for prompt in prompts]
         # A chat template writes the special tokens itself.
         encoded = self._encoded(texts, special=not template) if texts else []
-        return [
-            self._asked(prompt, text, tokens, special=not template)
-            for prompt, text, tokens in zip(prompts, texts, encoded, strict=True)
-        ]
+        options, ready = self._options, []
+        for prompt, text, tokens in zip(prompts, texts, encoded, strict=True):
+            letters: batches.Letters = ()
+            chooses = options.answer_by == "likelihood" and prompt.question is not None
+            if chooses and not is_multiple(prompt.asked):
+                tokens, letters = self._compared(prompt, text, special=not template)
+            seed = int(sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)  # 60 bits fit an int64
+            asked = {
+                "model": self.identity,
+                "text": text,
+                "letters": [[label, "letter", [token], []] for label, token in letters],
+                "dtype": options.dtype,
+                "sampling": [options.temperature, options.top_p, seed] if options.temperature else None,
+                "repeat": prompt.repeat,
+                "max_tokens": None if letters else options.max_tokens,
+            }
+            key = sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False))
+            ready.append(PreparedPrompt(prompt, tokens, letters, key, text, seed))
+        return ready
 
     def _encoded(self, texts: Sequence[str], *, special: bool) -> list[tuple[int, ...]]:
         return list(map(tuple, self._tokenizer(list(texts), add_special_tokens=special)["input_ids"]))
-
-    def _asked(self, prompt: Prompt, text: str, tokens: tuple[int, ...], *, special: bool) -> PreparedPrompt:
-        options = self._options
-        letters: batches.Letters = ()
-        chooses = options.answer_by == "likelihood" and prompt.question is not None
-        if chooses and not is_multiple(prompt.asked):
-            tokens, letters = self._compared(prompt, text, special=special)
-        seed = int(sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)  # 60 bits fit an int64
-        asked = {
-            "model": self.identity,
-            "text": text,
-            "letters": [[label, "letter", [token], []] for label, token in letters],
-            "dtype": options.dtype,
-            "sampling": [options.temperature, options.top_p, seed] if options.temperature else None,
-            "repeat": prompt.repeat,
-            "max_tokens": None if letters else options.max_tokens,
-        }
-        key = sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False))
-        return PreparedPrompt(prompt, tokens, letters, key, text, seed)
 
     def _compared(self, prompt: Prompt, text: str, *, special: bool) -> tuple[tuple[int, ...], batches.Letters]:
         """Return the prompt's tokens and each letter's, cut as lm-evaluation-harness cuts them.
