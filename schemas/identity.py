@@ -53,7 +53,6 @@ def question_id(document_sha256: str, section: int, number: str) -> str:
 
 _UNIQUE = re.compile(r"(?=.*\d)[0-9a-fA-F-]{16,}")  # a UUID or a long hex id: unique beyond its file
 
-
 ROW_PREFIX = "r-"  # begins the ids of rows; those of papers begin with their hash
 
 

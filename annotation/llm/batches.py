@@ -24,7 +24,6 @@ _ENDED = {"completed", "failed", "expired", "cancelled"}  # states of a batch th
 _NOT_ANSWERED = Fault(wire.Reason.TIMEOUT, "the batch ended without answering it", retry=True)
 _UNREADABLE = Fault(wire.Reason.MALFORMED_JSON, "the batch's row is not a chat completion", retry=True)
 
-
 ENDPOINT: Final = "/v1/chat/completions"  # the same for every row
 MOST_ROWS = 50_000  # requests of one file
 MOST_BYTES = 190 * 10**6  # OpenAI takes 50,000 requests and 200 MB in one file

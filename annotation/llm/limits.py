@@ -74,7 +74,6 @@ _GATEWAY = {502, 504, 524}  # a gateway gave up on a server that may have worked
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 """Errors before a request was sent; after later ones the endpoint may have worked on it."""
 
-
 NOT_A_COMPLETION = Fault(
     Reason.MALFORMED_JSON, "the endpoint sent something that is not a chat completion", retry=True, maybe_billed=True
 )

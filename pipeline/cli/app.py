@@ -31,7 +31,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-
 _BUG = 1  # exit code: a bug of ours, with a report
 _STOPPED = 130  # exit code of Ctrl-C in shells: 128 + SIGINT
 _OF_THE_MACHINE = {

@@ -153,7 +153,11 @@ def init(folder: Path = Path(), raw: Path | None = None) -> None:
         raise UserError(f"no folder {raw} to read papers from")
     files_here = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
     here = raw is None and any(path.suffix.lower() in _PAPERS for path in files_here)  # called among papers
-    place = "." if here else _place(raw, folder) if raw else "raw"  # as dataset.toml will name it
+    place = "." if here else "raw"
+    if raw is not None:  # as dataset.toml will name it: from where that lies if both share a parent, else in full
+        there, home = raw.resolve(), folder.resolve()
+        near = there.is_relative_to(home.parent) and home.parent != Path(home.anchor)  # siblings
+        place = Path(os.path.relpath(there, home)).as_posix() if near else there.as_posix()
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-") or "dataset"  # "A (1)": A-1
     text = _template(name, place)
     try:
@@ -170,13 +174,6 @@ def init(folder: Path = Path(), raw: Path | None = None) -> None:
 def _template(name: str, raw: str) -> str:
     text = (files("build_dataset.pipeline.cli") / "templates" / FILE_NAME).read_text(encoding="utf-8")
     return text.format(name=name, raw=json.dumps(raw, ensure_ascii=False))  # TOML quotes as JSON does
-
-
-def _place(raw: Path, folder: Path) -> str:
-    """The folder of papers as dataset.toml names it: from where that lies if both share a parent, else in full."""
-    there, here = raw.resolve(), folder.resolve()
-    near = there.is_relative_to(here.parent) and here.parent != Path(here.anchor)  # siblings
-    return Path(os.path.relpath(there, here)).as_posix() if near else there.as_posix()
 
 
 def demo(folder: Path = Path("build-dataset-demo")) -> None:

@@ -223,14 +223,14 @@ def list_items(
 def _print_groups(items: Sequence[AsideRow], outcome: Outcome) -> None:
     """Print items below their file and reason, each in one line that fits the terminal."""
     for (document, why, detail), rows in groupby(
-        items, lambda row: (row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: "))
+        items, lambda row: (row.document, row.reason, " ".join(row.detail.split()).removeprefix(f"{row.reason}: "))
     ):
         report.print_line(f"{document} · {in_both_languages(why)} · {translated(detail)}", "bold")
         if outcome == "waiting" and is_chinese() and look_at(why) != look_at("else"):
             report.print_line(f"  {look_at(why)[0]}", "dim")
         for row in (row for row in rows if row.item_id != document):  # a rejected file is told in the heading
-            line = Text(f"  {row.item_id}  {_line(row.text)}")
-            Console().print(line, no_wrap=True, overflow="ellipsis", highlight=False)
+            line = " ".join(row.text.split())
+            Console().print(Text(f"  {row.item_id}  {line}"), no_wrap=True, overflow="ellipsis", highlight=False)
 
 
 def _print_families(questions: Sequence[AsideRow]) -> None:
@@ -242,10 +242,6 @@ def _print_families(questions: Sequence[AsideRow]) -> None:
         Console().print(table)
         if len(rows) > _ABREAST:
             report.print_line(f"… and {counted(len(rows) - _ABREAST, 'question')} more of this family (--json)")
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: bool = False) -> None:

@@ -20,7 +20,6 @@ _PROMPT = (
 _REPEATS = "Ask everything so many times, for means and deviations at a temperature above 0."
 _SHOTS = "Worked examples before the question, from the validation split of the same subcategory."
 
-
 _FIRST_PROMPT = {Task.ANSWER: "answer_only", Task.EXPLANATION: "explanation", Task.CLINICAL: "clinical"}
 
 

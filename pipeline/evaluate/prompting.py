@@ -21,7 +21,6 @@ _ASKED = frozenset({"exam", "question_type", "stem", "options"})  # fields of a 
 _KEY = frozenset({"answer", "explanation"})  # fields that give the answer away
 _CASE = frozenset({"title", "description", "question"})  # fields of a case and its question
 
-
 _CHOICE = {"question": _ASKED, "answer": _ASKED | _KEY, "system": frozenset[str]()}
 _CLINICAL = {"question": _CASE, "follow_up": _CASE, "answer": _CASE | {"solution"}, "system": frozenset[str]()}
 _FIELDS = {Task.ANSWER: _CHOICE, Task.EXPLANATION: _CHOICE, Task.CLINICAL: _CLINICAL}

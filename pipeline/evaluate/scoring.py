@@ -17,6 +17,7 @@ from build_dataset.pipeline.stats.intervals import Floats, Interval
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.evaluation import Outcome, Score, Sureness
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.taxonomy import dimensions, exam_names
 
@@ -219,10 +220,8 @@ Sliced = TypeVar("Sliced", ReleaseRow, Graded)
 
 def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
     """The questions, or graded answers to questions, of every slice; slices in the order of tables."""
-    parts: dict[Slice, list[Sliced]] = {}
-    for item in items:
-        for part in slices_of(item.question if isinstance(item, Graded) else item):
-            parts.setdefault(part, []).append(item)
+    asked = ((item, item.question if isinstance(item, Graded) else item) for item in items)
+    parts = group_values((part, item) for item, question in asked for part in slices_of(question))
     names, exams = list(dimension_names()), list(exam_names())
     # as the label set and the catalogue list them
     known = {name: dimension.zh_names() for name, dimension in dimensions().items()}

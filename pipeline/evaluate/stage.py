@@ -53,7 +53,7 @@ class _Evaluation:
 
 def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     """Ask every configured model its task's questions and score what it gives; a request that failed waits."""
-    splits = _splits(tables)
+    splits = {name: list(ReleaseRow.from_frame(tables[name])) for name in SPLITS}
     source = PromptSource(splits, params, context.seed)
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
@@ -85,7 +85,8 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
 
 def estimate(tables: Tables, params: EvaluateParams, context: Context) -> list[str]:
     """Return a line a model: the prompts that are not stored, with tokens and cost of an endpoint; asks nobody."""
-    source = PromptSource(_splits(tables), params, context.seed)
+    splits = {name: list(ReleaseRow.from_frame(tables[name])) for name in SPLITS}
+    source = PromptSource(splits, params, context.seed)
     lines = []
     for options in params.all_models():
         prompts = task_work(options, source).prompts
@@ -95,10 +96,6 @@ def estimate(tables: Tables, params: EvaluateParams, context: Context) -> list[s
             line = estimate_requests(options, chat_requests(prompts), context.store, what, options.max_tokens)
         lines.append(f"{options.run_name()}: {line}")
     return lines
-
-
-def _splits(tables: Tables) -> dict[str, list[ReleaseRow]]:
-    return {name: list(ReleaseRow.from_frame(tables[name])) for name in SPLITS}
 
 
 def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], None]) -> RunOutcome:

@@ -219,10 +219,8 @@ class TextWork:
             outcome, visible = Outcome.FAILED, ""
             if given.text is not None:
                 outcome, visible = read_text(given.text, given.finish)
-            row: dict[str, Any] = dict.fromkeys(("extracted", "rule", "correct"))
-            row |= {"task": self._task, "question_id": name, "outcome": outcome}
-            row |= provenance(run, prompt, given)
-            reading.predictions.append(Prediction.model_validate(row))
+            row: dict[str, Any] = dict.fromkeys(("extracted", "rule", "correct")) | provenance(run, prompt, given)
+            reading.predictions.append(Prediction(**row, task=self._task, question_id=name, outcome=outcome))
             if outcome is Outcome.FAILED:
                 continue
             if outcome in READABLE:

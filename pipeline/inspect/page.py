@@ -1,7 +1,7 @@
 """The page of a paper: what became of every line, from the tables of a build folder; pages with boxes and pictures."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -23,13 +23,13 @@ from build_dataset.pipeline.set_aside import LOSING, settled_questions
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, Trace
 from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import Region
 from build_dataset.schemas.wording import counted, findings, in_both_languages, look_at, settling
 
 MAX_PAGES = 120  # of the paper on one HTML page: more are neither legible in its size nor quick to load
 _BUDGET = 9_000_000  # bytes of all pictures of a page together; as text they take a third more
 _MAX_BYTES = 260_000  # of one picture: a scan of 1,000 pixels across at good quality
-
 
 Place = tuple[int, int]  # page and ``Line.order``
 
@@ -70,12 +70,8 @@ class PaperTables:
     @cached_property
     def items(self) -> dict[Place, list[str]]:
         """The items that each line belongs to."""
-        items: dict[Place, list[str]] = defaultdict(list)
-        for trace in self.traces:
-            if trace.item_id != trace.document:
-                for place in line_places(trace.spans):
-                    items[place].append(trace.item_id)
-        return items
+        traces = [trace for trace in self.traces if trace.item_id != trace.document]
+        return group_values((place, trace.item_id) for trace in traces for place in line_places(trace.spans))
 
     @cached_property
     def fates(self) -> dict[Place, Fate]:

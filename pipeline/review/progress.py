@@ -29,7 +29,6 @@ careful reader does not accept 99 of 100."""
 _FILLED_IN = ("prediction", "prediction-changed")  # origins of labels that were proposed
 _BREAK = 600.0  # seconds: a longer gap between two answers is a pause, not work
 
-
 _IN_A_ROW = 20  # the last gold labels, which are held against all of an expert's
 _SIGMAS = 3.0  # distance of the lower control limit from an expert's own mean (Shewhart's p-chart)
 

@@ -6,7 +6,7 @@ A row counts where its id, its text and its mark belong together. What cannot be
 import csv
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -23,6 +23,7 @@ from build_dataset.annotation.label_studio.tasks import choice, written
 from build_dataset.annotation.lexicon_annotator import fold
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
 
 AS_TEXT = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
@@ -117,7 +118,12 @@ def read(path: Path, owner: Owner, sent: Mapping[str, Known]) -> Sheet:
             answered.append(_Row(number, cells[_ID], _marked(cells[DONE]) is True, result))
         elif cells[_ID] or any(cells[name] for name in (*label_columns().values(), *WRITTEN)):
             refused[number] = problem
-    answered = list(_once(answered, refused))
+    read_rows, answered = group_values((row.question_id, row) for row in answered), []
+    for question_id, same in read_rows.items():  # each question once; where several say different things, none
+        if all(row[2:] == same[0][2:] for row in same):
+            answered.append(same[0])
+        else:
+            refused.update({row.number: f"{question_id} stands there twice, with two answers" for row in same})
     _refuse_moved(path, answered, known)
     # Whole seconds, rounded down: what was saved in the second in which it was written is later all the same.
     moment = (saved.replace(microsecond=0) + timedelta(seconds=1)).isoformat()
@@ -164,18 +170,6 @@ def _problem(cells: Mapping[str, str], known: Known, mark: str) -> str | None:
         if _marked(cells[head]) is None:
             return f"{cells[head]!r} in {head!r} is neither yes nor no"
     return None
-
-
-def _once(rows: Iterable[_Row], refused: dict[int, str]) -> Iterator[_Row]:
-    """Yield each question's row once; where several say different things none is taken."""
-    by_question = defaultdict(list)
-    for row in rows:
-        by_question[row.question_id].append(row)
-    for question_id, same in by_question.items():
-        if all(row[2:] == same[0][2:] for row in same):
-            yield same[0]
-        else:
-            refused.update({row.number: f"{question_id} stands there twice, with two answers" for row in same})
 
 
 def _refuse_moved(path: Path, rows: Sequence[_Row], known: Known) -> None:

@@ -118,9 +118,7 @@ def _outcome(future: Future[Any]) -> Any:
     except (ProcessExpired, CancelledError) as error:
         known = _ENDED.get(getattr(error, "exitcode", None))  # exit codes of signals are negative
         return known or Failure("crashed", f"the worker process died ({error})")
-    except OSError as error:
-        if error.errno is None:  # raised by a library, about the content
-            return Failure("error", f"{type(error).__name__}: {error}")
-        return Failure("io_error", f"{error.strerror}: check the disk or the network and run again")
     except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # without a number: a library's, about the content
+            return Failure("io_error", f"{error.strerror}: check the disk or the network and run again")
         return Failure("error", f"{type(error).__name__}: {error}")

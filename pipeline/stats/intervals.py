@@ -59,20 +59,16 @@ def interval_of_share(units: Iterable[Unit]) -> Interval | None:
         return Interval(*wilson(share * clusters, clusters), "wilson")
     # sums of floats: 0.1 + 0.2 is not 0.3
     certain = isclose(share, 0.0, abs_tol=1e-12) or isclose(share, 1.0, abs_tol=1e-12)
-    size = clusters if certain else _effective_size(sums, share, total)
+    size: float = clusters
+    if not certain:  # the number of independent units with the same information
+        from scipy.stats import t
+
+        residuals = sums[:, 0] - share * sums[:, 1]
+        variance = clusters / (clusters - 1) * float(residuals @ residuals) / total**2
+        # Clusters more alike than chance would have them are luck, not knowledge: never above the units there are.
+        size = min(total, share * (1 - share) / variance) if variance > 0 else total
+        size *= float(Z95 / t.ppf(0.975, clusters - 1)) ** 2  # 5 clusters count half: (1.96 / 2.78)²
     return Interval(*wilson(share * size, size), "cluster_wilson")
-
-
-def _effective_size(sums: Floats, share: float, total: float) -> float:
-    """Return the number of independent units with the same information; ``sums`` is clusters × (sum, number)."""
-    from scipy.stats import t
-
-    clusters = len(sums)
-    residuals = sums[:, 0] - share * sums[:, 1]
-    variance = clusters / (clusters - 1) * float(residuals @ residuals) / total**2
-    # Clusters that are more alike than chance would have them are luck, not knowledge: never above the units there are.
-    size = min(total, share * (1 - share) / variance) if variance > 0 else total
-    return size * float(Z95 / t.ppf(0.975, clusters - 1)) ** 2  # 5 clusters count half: (1.96 / 2.78)²
 
 
 def interval_of_mean(units: Iterable[Unit]) -> Interval | None:

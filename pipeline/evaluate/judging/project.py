@@ -1,6 +1,6 @@
 """Answers in free text sent to experts in Label Studio, and experts' scores as judgements of the runs."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from build_dataset.schemas import evaluation as records
 from build_dataset.schemas.annotations import ExpertReview
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.release import ReleaseRow
 
@@ -106,9 +107,7 @@ def expert_judgements(
     scores: Iterable[records.AnswerScore], sent: Iterable[records.SentAnswer], counted: Sequence[str] = ()
 ) -> tuple[list[records.Judgement], int]:
     """Return the ``counted`` experts' scores for every run that gave the answer, and how many nobody gave."""
-    gave: dict[str, list[records.SentAnswer]] = defaultdict(list)
-    for answer in sent:
-        gave[answer.answer_id].append(answer)
+    gave = group_values((answer.answer_id, answer) for answer in sent)
     judgements: list[records.Judgement] = []
     stray = 0
     for score in scores:
