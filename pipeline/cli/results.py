@@ -75,33 +75,13 @@ def submission(run: str, out: Path, config: ConfigBase) -> None:
 
 def release(config: ConfigBase, push: str | None = None, yes: bool = False) -> None:
     """Freeze this export as a release. Its questions keep their splits from now on."""
-    from build_dataset.pipeline.export.release import freeze
-    from build_dataset.pipeline.runtime.publish import build_lock
-    from build_dataset.pipeline.runtime.runner import Runner
-
-    dataset = config.dataset
-    there = (dataset.releases / dataset.version).exists()
+    there = (config.dataset.releases / config.dataset.version).exists()
     if push is None or not there:
         if not (yes or there):
-            _agree(dataset)
-        with build_lock(dataset.build):
-            states = Runner(config).states()
-            states = {name: states[name] for name in stage_names(None, "export")}  # evaluation may lag behind
-            facts = freeze(dataset, states)
-        values = {**facts, "dataset": dataset, "folder": shown(dataset.releases / dataset.version)}
-        print_template("release", values, Console(stderr=True))
+            _agree(config.dataset)
+        _freeze(config)
     if push is not None:
-        if find_spec("huggingface_hub") is None:  # an optional package
-            raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
-        from build_dataset.pipeline.export.release import plan_upload
-        from build_dataset.pipeline.export.release import push_release as upload
-
-        console = Console(stderr=True)
-        plan = plan_upload(dataset, push)
-        print_template("upload", {"plan": plan, "repo": push, "yes": yes}, console)
-        if yes:  # a release is public: asked for twice
-            address = upload(dataset, plan)
-            print_line(f"✓ {counted(len(plan.files), 'file')} uploaded: {address}", "green", console=console)
+        _push(config.dataset, push, yes=yes)
 
 
 def _agree(dataset: DatasetParams) -> None:
@@ -122,3 +102,31 @@ def _agree(dataset: DatasetParams) -> None:
         raise UserError(
             f"{'; '.join(doubts)}; settle it (`run`, `review status`), or take it so: `build-dataset release --yes`"
         )
+
+
+def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
+    """Print what would be uploaded, or upload it."""
+    if find_spec("huggingface_hub") is None:  # an optional package
+        raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
+    from build_dataset.pipeline.export.release import plan_upload, push_release
+
+    console = Console(stderr=True)
+    plan = plan_upload(dataset, repo)
+    print_template("upload", {"plan": plan, "repo": repo, "yes": yes}, console)
+    if yes:  # a release is public: asked for twice
+        address = push_release(dataset, plan)
+        print_line(f"✓ {counted(len(plan.files), 'file')} uploaded: {address}", "green", console=console)
+
+
+def _freeze(config: ConfigBase) -> None:
+    from build_dataset.pipeline.export.release import freeze
+    from build_dataset.pipeline.runtime.publish import build_lock
+    from build_dataset.pipeline.runtime.runner import Runner
+
+    dataset = config.dataset
+    with build_lock(dataset.build):
+        states = Runner(config).states()
+        states = {name: states[name] for name in stage_names(None, "export")}  # evaluation may lag behind
+        facts = freeze(dataset, states)
+    values = {**facts, "dataset": dataset, "folder": shown(dataset.releases / dataset.version)}
+    print_template("release", values, Console(stderr=True))

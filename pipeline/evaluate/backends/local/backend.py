@@ -90,18 +90,21 @@ class Engine:
             inputs["input_ids"] = torch.tensor(tails, device=self._device)
             inputs["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)[:, len(head) :]
         if head:
-            # The keys and values of the head, once a prompt; the head itself is read once.
-            from transformers import DynamicCache
-
-            if self._heads is None or self._heads[0] != batch.head:
-                tokens = self._torch.tensor([list(batch.head)], device=self._device)
-                cache = DynamicCache(config=self._model.config)
-                self._model(input_ids=tokens, past_key_values=cache, use_cache=True, logits_to_keep=1)
-                self._heads = (batch.head, cache)
-            cache = copy.deepcopy(self._heads[1])
-            cache.batch_repeat_interleave(len(batch.tails))
-            inputs["past_key_values"] = cache
+            inputs["past_key_values"] = self._cache(batch)
         return inputs
+
+    def _cache(self, batch: batches.PromptBatch) -> Any:
+        """The keys and values of the head, once a prompt; the head itself is read once."""
+        from transformers import DynamicCache
+
+        if self._heads is None or self._heads[0] != batch.head:
+            tokens = self._torch.tensor([list(batch.head)], device=self._device)
+            cache = DynamicCache(config=self._model.config)
+            self._model(input_ids=tokens, past_key_values=cache, use_cache=True, logits_to_keep=1)
+            self._heads = (batch.head, cache)
+        cache = copy.deepcopy(self._heads[1])
+        cache.batch_repeat_interleave(len(batch.tails))
+        return cache
 
     def _made(self, batch: batches.PromptBatch, tail: batches.TokenizedPrompt, new: Sequence[int]) -> batches.Output:
         named = self._model.generation_config.eos_token_id
@@ -218,7 +221,7 @@ class TransformersBackend(Backend):
             if item.key in kept:
                 advance(1)
                 yield _generation(item, batches.Output(**kept[item.key]), self._options.temperature)
-        for item, made in self._make([item for item in asked if item.key not in kept]):
+        for item, made in self._fitting([item for item in asked if item.key not in kept]):
             advance(1)
             if isinstance(made, Failure):
                 yield Generation(item.prompt.id, None, failure=made)
@@ -226,6 +229,18 @@ class TransformersBackend(Backend):
                 made = replace(made, made_with=loading.versions())
                 self._store.put(item.key, asdict(made))
                 yield _generation(item, made, self._options.temperature)
+
+    def _fitting(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, batches.Output | Failure]]:
+        if not asked:
+            return
+        # a comparison writes one token
+        room = self._options.max_tokens if any(not item.letters for item in asked) else 1
+        longest = loading.context_length(self._options) - room
+        for item in asked:
+            if len(item.tokens) > longest:
+                yield item, Failure("too_long", f"{len(item.tokens)} tokens; the model reads {longest}")
+        if fitting := [item for item in asked if len(item.tokens) <= longest]:
+            yield from self._make(fitting)
 
     def _ready(self, prompts: Sequence[Prompt]) -> list[PreparedPrompt]:
         template = self._options.chat == "auto" and bool(self._tokenizer.chat_template)
@@ -276,17 +291,6 @@ class TransformersBackend(Backend):
 
     def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, batches.Output | Failure]]:
         """Batch by batch; one that is too large for the device is halved until it fits."""
-        if not asked:
-            return
-        # a comparison writes one token
-        room = self._options.max_tokens if any(not item.letters for item in asked) else 1
-        longest = loading.context_length(self._options) - room
-        for item in asked:
-            if len(item.tokens) > longest:
-                yield item, Failure("too_long", f"{len(item.tokens)} tokens; the model reads {longest}")
-        asked = [item for item in asked if len(item.tokens) <= longest]
-        if not asked:
-            return
         import torch
 
         gpus = [f"cuda:{index}" for index in range(torch.cuda.device_count())]
