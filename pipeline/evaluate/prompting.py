@@ -132,9 +132,7 @@ class Examples:
         key = (question.exam_type, question.exam_class)
         if self._shots and key not in self._chosen:
             # first those of the same exam and subcategory, then of the same exam
-            ranked = sorted(
-                self._rows, key=lambda row: ((row.exam_type, row.exam_class) != key, row.exam_type != key[0])
-            )
+            ranked = sorted(self._rows, key=lambda r: ((r.exam_type, r.exam_class) != key, r.exam_type != key[0]))
             self._chosen[key] = ranked[: self._shots]
         return self._chosen.get(key, [])
 

@@ -176,12 +176,12 @@ class Submitted:
     missing: int  # questions missing from the submission; they count as not answered
 
 
-def score_submission(path: Path, key: Path, name: str | None = None, params: ScoreParams = DEFAULT) -> Submitted:
+def score_submission(path: Path, key: Path, params: ScoreParams = DEFAULT) -> Submitted:
     """Score a submission by CMB's answer file, or any like it; both are JSON arrays, or JSONL.
 
     A submission has ``id`` and ``model_answer`` (letters, or an output as the model wrote it); a key ``id``,
     ``answer`` and, where known, ``question_type``, ``exam_type``, ``exam_class``, ``exam_subject`` and ``option``.
-    Tables call the model by ``name``, the file's if absent.
+    Tables call the model by the name of the file.
     """
     keys = _by_id(key, _Key)
     given = _by_id(path, _Given)
@@ -217,7 +217,7 @@ def score_submission(path: Path, key: Path, name: str | None = None, params: Sco
         outcome = Outcome.NO_ANSWER if read is None else Outcome.ANSWERED
         graded.append(Graded(question, outcome, read, sureness=None if read is None else row["sureness"]))
     parts = [(part, items) for part, items in by_slice(graded).items() if part.dimension in _SLICES]
-    scores = [score for part, items in parts for score in score_items(name or path.stem, part, items)]
+    scores = [score for part, items in parts for score in score_items(path.stem, part, items)]
     columns = ("id", "answer", "extracted", "rule", "sureness", "correct")
     shown = [{"model_answer": row["raw_output"], **{name: row[name] for name in columns}} for row in scored]
     return Submitted(shown, scores, len(keys) - len(given))

@@ -170,41 +170,30 @@ class AnswerWork:
         return answers_first(texts)
 
 
-@dataclass(frozen=True)
-class OpenItem:
-    """A question to be answered in free text."""
-
-    prompt: Prompt
-    reference: str
-    slices: tuple[scoring.Slice, ...]
-    cluster: str
-
-
 class TextWork:
     """A task whose answers are free text, each compared with a reference."""
 
     def __init__(self, options: AskOptions, source: PromptSource) -> None:
         clinical = options.task is Task.CLINICAL
         template = load_template(options.template(), options.task)
-        items = []
+        items: list[tuple[Prompt, str, tuple[scoring.Slice, ...], str]] = []  # with reference, slices and cluster
         cases = load_cases(source.params.cases) if clinical else ()
         turns = ((case, number) for case in cases for number in range(len(case.turns)))
         for case, number in islice(turns, source.params.limit):
             prompt = Prompt(item_id(case, number), conversation(template, case, number))
-            items.append(OpenItem(prompt, case.turns[number].solution, (scoring.OVERALL,), case.id))
+            items.append((prompt, case.turns[number].solution, (scoring.OVERALL,), case.id))
         examples = source.examples(options.shots)
         for row in () if clinical else source.questions:
             if row.explanation:
                 prompt = Prompt(row.question_id, messages(template, row, examples.of(row)), row)
-                slices = tuple(scoring.slices_of(row))
-                items.append(OpenItem(prompt, row.explanation, slices, scoring.cluster_id(row)))
+                items.append((prompt, row.explanation, tuple(scoring.slices_of(row)), scoring.cluster_id(row)))
         self._task = options.task
         self._asked = [
-            (replace(item.prompt, id=repeated(item.prompt.id, repeat), repeat=repeat), item)
-            for item in items
+            (replace(prompt, id=repeated(prompt.id, repeat), repeat=repeat), prompt.id, reference, slices, cluster)
+            for prompt, reference, slices, cluster in items
             for repeat in range(options.repeats)
         ]
-        self.prompts = [prompt for prompt, _ in self._asked]
+        self.prompts = [prompt for prompt, *_ in self._asked]
         self.left_out = [] if clinical else source.keyless("the question has no key to explain")
         detail = "the paper does not explain the question"
         silent = () if clinical else (row for row in source.questions if not row.explanation)
@@ -214,9 +203,8 @@ class TextWork:
         """Read and score generations by prompt id; those that failed are predictions without a score."""
         reading = RunOutcome()
         graded: dict[scoring.Slice, list[scoring.GradedText]] = defaultdict(list)
-        for prompt, about in self._asked:
-            given, name = made[prompt.id], about.prompt.id
-            outcome, visible = Outcome.FAILED, ""
+        for prompt, name, reference, slices, cluster in self._asked:
+            given, outcome, visible = made[prompt.id], Outcome.FAILED, ""
             if given.text is not None:
                 outcome, visible = read_text(given.text, given.finish)
             row: dict[str, Any] = dict.fromkeys(("extracted", "rule", "correct")) | provenance(run, prompt, given)
@@ -224,10 +212,10 @@ class TextWork:
             if outcome is Outcome.FAILED:
                 continue
             if outcome in READABLE:
-                reading.written.append(WrittenText(run, self._task, name, prompt, visible, about.reference))
-            counts = scoring.count_overlap(visible, about.reference)
-            item = scoring.GradedText(name, about.cluster, outcome, counts, prompt.repeat)
-            for part in about.slices:
+                reading.written.append(WrittenText(run, self._task, name, prompt, visible, reference))
+            counts = scoring.count_overlap(visible, reference)
+            item = scoring.GradedText(name, cluster, outcome, counts, prompt.repeat)
+            for part in slices:
                 graded[part].append(item)
         for part, items in graded.items():
             reading.scores += score_items(run, part, items, "texts", self._task)

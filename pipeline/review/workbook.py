@@ -227,9 +227,8 @@ def open_sheets(path: Path) -> tuple[dict[str, list[list[str]]], datetime]:
             between = max(",;\t", key=text.partition("\n")[0].count)
             return {"": _as_text(list(csv.reader(StringIO(text, newline=""), delimiter=between)))}, saved
         book = CalamineWorkbook.from_path(path)
-        sheets = {
-            name: _as_text(book.get_sheet_by_name(name).to_python(skip_empty_area=False)) for name in book.sheet_names
-        }
+        pages = ((name, book.get_sheet_by_name(name).to_python(skip_empty_area=False)) for name in book.sheet_names)
+        sheets = {name: _as_text(rows) for name, rows in pages}
         with ZipFile(path) as archive:
             facts = {"docProps/core.xml", "meta.xml"} & {*archive.namelist()}
             if facts and (stamp := _SAVED.search(archive.read(facts.pop()))):

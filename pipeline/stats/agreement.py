@@ -6,6 +6,7 @@ resamples of a bootstrap at once, which libraries do not offer.
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +31,8 @@ class Resampling:
 def count_labels(units: Iterable[Sequence[Hashable]], labels: Sequence[Hashable] = ()) -> LabelCounts:
     """Return ratings as counts of shape (units with at least two ratings, labels)."""
     kept = [unit for unit in units if len(unit) >= 2]  # one expert alone agrees with nobody
-    index = {label: column for column, label in enumerate(labels or _used(kept))}
+    used = labels or sorted({label for unit in kept for label in unit}, key=str)  # labels may be numbers and texts
+    index = {label: column for column, label in enumerate(used)}
     counts = np.zeros((len(kept), len(index)), dtype=np.int64)
     for row, unit in enumerate(kept):
         for label in unit:
@@ -41,15 +43,11 @@ def count_labels(units: Iterable[Sequence[Hashable]], labels: Sequence[Hashable]
 def pair_table(pairs: Sequence[Sequence[Hashable]]) -> LabelCounts:
     """Return the labels of two experts as one-hot rows side by side, for ``cohen_kappa``."""
     # Columns in reverse, so that distinct rows sort in the order of their labels.
-    index = {label: column for column, label in enumerate(reversed(_used(pairs)))}
+    index = {label: column for column, label in enumerate(sorted({*chain(*pairs)}, key=str)[::-1])}
     table = np.zeros((len(pairs), 2 * len(index)), dtype=np.int64)
     for row, (first, second) in enumerate(pairs):
         table[row, index[first]] = table[row, len(index) + index[second]] = 1
     return table
-
-
-def _used(units: Iterable[Sequence[Hashable]]) -> list[Hashable]:
-    return sorted({label for unit in units for label in unit}, key=str)  # labels may be numbers and texts
 
 
 def value_of(coefficient: Coefficient, counts: LabelCounts) -> float | None:
