@@ -160,8 +160,7 @@ def _write(archive: Path, folder: Path) -> None:
         refused = (error.reason, error.detail)
     if left:
         name, first = left[0]
-        detail = f"{len(left)} of {len(infos)} members were not unpacked: {name}: {first.detail}"
-        refused = (first.reason, detail)
+        refused = (first.reason, f"{len(left)} of {len(infos)} members were not unpacked: {name}: {first.detail}")
     elif not members and not refused:
         refused = ("empty_file", "there is no paper in the archive")
     index = {"members": members, "refused": refused}

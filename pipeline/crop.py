@@ -126,9 +126,7 @@ def _tasks(questions: Iterable[Question], context: Context, most: int, marked: b
             questions_of_page = list(some)
             places = tuple((question.question_id, tuple(question.regions or ())) for question in questions_of_page)
             underlined = {
-                question.question_id: [
-                    Region(page=sign.page, box=sign.box) for sign in question.unsure or () if sign.box
-                ]
+                question.question_id: [Region(page=one.page, box=one.box) for one in question.unsure or () if one.box]
                 for question in questions_of_page
             }
             yield CropTask(paper, places, most, underlined if marked else {})
@@ -182,8 +180,7 @@ def _cut(paper: Paper, region: Region, doubted: Sequence[Region] = ()) -> Pixels
 def page_image(paper: Paper, page: int) -> tuple[Pixels, float, float]:
     """Return a page as it was read: RGB pixels (height x width x 3), and its size in points; else a ``UserError``."""
     try:
-        stamp = paper.path.stat().st_mtime_ns
-        return _page_image(paper.path, stamp, paper.format, page, paper.turned.get(page, 0))
+        return _page_image(paper.path, paper.path.stat().st_mtime_ns, paper.format, page, paper.turned.get(page, 0))
     except UnreadableDocument as error:
         raise UserError(f"{paper.document} page {page}: {error.detail}") from error
     except OSError as error:
@@ -191,13 +188,7 @@ def page_image(paper: Paper, page: int) -> tuple[Pixels, float, float]:
 
 
 @lru_cache(maxsize=2)
-def _page_image(
-    path: Path,
-    stamp: int,  # noqa: ARG001 -- part of the cache's key
-    kind: str,
-    page: int,
-    turned: int,
-) -> tuple[Pixels, float, float]:
+def _page_image(path: Path, stamp: int, kind: str, page: int, turned: int) -> tuple[Pixels, float, float]:  # noqa: ARG001 -- a part of the cache's key
     renderer = reader(kind)
     assert isinstance(renderer, VisualReader), "find_paper looked"
     image = renderer.image(path, page, OcrParams(dpi=DPI, max_pixels=MAX_PIXELS))

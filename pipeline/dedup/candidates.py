@@ -26,8 +26,6 @@ MOST_ALIKE = 64
 """Most alike questions that each is compared with, where more share its buckets: 1,000 stems that differ by a number,
 第1种…, 第2种…, had up to 1,200 each. Of 20,000 generated from CMExam none has more than 51."""
 _ASTRAL = 0x10000  # first code point of the signs for three letters: no text of a question has many of these
-
-
 HOPELESS = 45.0  # least similarity (0..100) of two stems that are compared in earnest
 HOPELESS_IN_LETTERS = 70.0  # the same of two long stems in letters
 NEARLY_ONE = 88.0
@@ -59,8 +57,7 @@ def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
     near, scores = _hopeful(np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1), chosen)
     chosen_pairs = _thinned(near, chosen)
     near, scores, left_out = near[chosen_pairs], scores[chosen_pairs], int(np.sum(~chosen_pairs))
-    order = np.argsort(-scores, kind="stable")
-    return Candidates(np.concatenate([copies, distinct[near[order]]]), left_out)
+    return Candidates(np.concatenate([copies, distinct[near[np.argsort(-scores, kind="stable")]]]), left_out)
 
 
 def vocabulary_of(questions: pl.DataFrame, keys: pl.DataFrame) -> Vocabulary:

@@ -6,11 +6,10 @@ Task files have the same questions, prompts and answers as ``evaluate``.
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
-from typing import Any
 
 import polars as pl
 
@@ -117,12 +116,7 @@ def question_text() -> pl.Expr:
 
 def cmb_json(rows: pl.DataFrame) -> bytes:
     """Return a split as CMB has it: objects with CMB's own keys, one a line; absent exam names are null."""
-    lines = ",\n".join(json.dumps(item, ensure_ascii=False) for item in _cmb_items(rows))
-    return f"[\n{lines}\n]\n".encode() if lines else b"[]\n"
-
-
-def _cmb_items(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    exam = ("exam_type", "exam_class", "exam_subject")
+    exam, lines = ("exam_type", "exam_class", "exam_subject"), []
     for row in rows.with_columns(question=question_text()).iter_rows(named=True):
         several = row["question_type"] in SEVERAL_ANSWERS or len(row["answer"]) > 1  # an A1 with two keys too
         item = {
@@ -133,9 +127,9 @@ def _cmb_items(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
             "question_type": MULTIPLE if several else SINGLE,
             "option": {option["label"]: option["text"] for option in row["options"]},
         }
-        if row["explanation"] is not None:
-            item["explanation"] = row["explanation"]
-        yield item
+        item |= {} if row["explanation"] is None else {"explanation": row["explanation"]}
+        lines.append(json.dumps(item, ensure_ascii=False))
+    return ("[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n").encode()
 
 
 def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:

@@ -107,15 +107,13 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
     part = pl.col("field").str.replace(f"^{OPTION}.*$", "options")
     changes = tables["corrections"].filter(pl.col("field") != VERDICT)
     corrected = changes.group_by("question_id").agg(corrected=part.unique().sort())
+    statuses = pl.col([f"{name}_status" for name in dimensions()]).fill_null(LabelStatus.UNREVIEWED.value)
     rows = (
         rows.join(_labels(tables["labels"]), on="question_id", how="left", validate="1:1")
         .join(clusters, on="question_id", how="left")
         .join(corrected, on="question_id", how="left")
         .join(_sources(tables), on="question_id", how="left")
-        .with_columns(
-            pl.col("corrected").fill_null([]),
-            pl.col([f"{name}_status" for name in dimensions()]).fill_null(LabelStatus.UNREVIEWED.value),
-        )
+        .with_columns(pl.col("corrected").fill_null([]), statuses)
         .sort("question_id")
     )
     schema = ReleaseRow.polars_schema()

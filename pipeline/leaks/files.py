@@ -35,9 +35,8 @@ def read_texts(path: Path) -> Iterator[BenchmarkText]:
         yield from READERS[path.suffix.lower()](path)
     except (OSError, ValueError, RecursionError, csv.Error, pl.exceptions.PolarsError, UnreadableDocument) as error:
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        raise UserError(
-            f"the benchmark {path} cannot be read ({reason}): put it right or take it out of the folder"
-        ) from None
+        told = f"the benchmark {path} cannot be read ({reason}): put it right or take it out of the folder"
+        raise UserError(told) from None
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -23,8 +23,6 @@ _ASKED = 60  # least likeness (0..100) of a stem to the place of a record that i
 LEAST = 8  # least number of tokens of a compared question; a shorter run proves nothing
 _QUESTIONS = 20_000  # questions that are tokenised at a time
 _RECORDS, _CHARACTERS = 5_000, 1_000_000  # Records of a benchmark that are compared at a time, and their characters.
-
-
 _TITLE = re.compile("《[^》]{0,40}》?|^[^《》]{0,40}》")  # 《药品管理法》, also cut off: 管理法》
 _PHRASE = re.compile(f"{FILLER}|根据|依据|规定|首选|诊断|治疗|检查|[男女]|[0-9]+[岁年月天日周]?")
 """Openings and ends of stems without content of their own: 根据《…》的规定, 患者，男，45岁, 最可能的诊断是."""
@@ -64,7 +62,11 @@ class Index:
                 self._lines.setdefault(line, []).append(row)
         self._lines = {line: rows for line, rows in self._lines.items() if line and len(rows) <= common}
         self.tokens = np.zeros(len(texts), np.int64)  # of each question
-        self._runs = _rare(joined([*self._all_runs(size)]), common)
+        runs = joined([*self._all_runs(size)])
+        order = np.argsort(runs.hashes)
+        met = np.unique(runs.hashes[order], return_counts=True)[1]
+        order = order[np.repeat(met <= common, met)]
+        self._runs = Windows(runs.hashes[order], runs.rows[order], runs.places[order])
         self._sizes = np.minimum(self.tokens, size)
         self._lengths = np.unique(self._sizes[self.tokens >= min(LEAST, size)]).tolist() or [size]
 
@@ -94,8 +96,7 @@ class Index:
             for match in [*by_runs, *self._by_lines(block, {match.row for match in by_runs})]:
                 known = best.get(match.row, match)  # with the larger share, the first where both are alike
                 chosen = match if match.share > known.share else known
-                more = 0 if known is match else known.records
-                best[match.row] = replace(chosen, records=match.records + more)
+                best[match.row] = replace(chosen, records=match.records + (0 if known is match else known.records))
         return [best[row] for row in sorted(best)], seen
 
     def _in_block(self, block: Sequence[BenchmarkText]) -> Iterator[BenchmarkMatch]:
@@ -123,10 +124,8 @@ class Index:
         first = np.searchsorted(self._runs.hashes, theirs.hashes)
         counts = np.searchsorted(self._runs.hashes, theirs.hashes, side="right") - first
         ours = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        rows, there = self._runs.rows[ours], theirs.rows.repeat(counts)
-        return pl.DataFrame(
-            {"row": rows, "place": self._runs.places[ours], "size": self._sizes[rows], "row_there": there}
-        )
+        rows, places, there = self._runs.rows[ours], self._runs.places[ours], theirs.rows.repeat(counts)
+        return pl.DataFrame({"row": rows, "place": places, "size": self._sizes[rows], "row_there": there})
 
     def _by_lines(self, block: Sequence[BenchmarkText], counted: Container[int]) -> Iterator[BenchmarkMatch]:
         """Records with nearly all lines of a question: where short options change places no run of tokens is left."""
@@ -168,14 +167,6 @@ def _longest(places: Places, size: int) -> tuple[int, int]:
     ends = np.concatenate((breaks, [len(distinct) - 1]))
     longest = int(np.argmax(distinct[ends] - distinct[begins]))
     return int(distinct[begins[longest]]), int(distinct[ends[longest]]) + size
-
-
-def _rare(runs: Windows, common: int) -> Windows:
-    """Return the runs in the order of their hashes, without those that are met too often."""
-    order = np.argsort(runs.hashes)
-    met = np.unique(runs.hashes[order], return_counts=True)[1]
-    order = order[np.repeat(met <= common, met)]
-    return Windows(runs.hashes[order], runs.rows[order], runs.places[order])
 
 
 def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:

@@ -42,6 +42,5 @@ class LeaksParams(Params):
         """Return the parameters with the hashes of the benchmarks in place of their paths."""
         parameters = super().semantic()
         if self.benchmarks is not None:
-            hashes = [f"{name} {file_sha256(path)}" for name, path in self.files()]
-            parameters["benchmarks"] = hashes or ["nothing"]
+            parameters["benchmarks"] = [f"{name} {file_sha256(path)}" for name, path in self.files()] or ["nothing"]
         return parameters

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -68,30 +67,25 @@ def _in_benchmarks(
     paths = params.files()
     if not paths:
         raise UserError(f"leaks.benchmarks = {params.benchmarks}: no JSON, JSONL, CSV, TSV or Parquet file there")
-    joined = pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n")
-    whole = texts.select(joined)["stem"].to_list()
+    whole = texts.select(pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n"))["stem"].to_list()
     index = Index(whole, params.ngram, params.common, params.copied)
     leaks: list[Leak] = []
     files: list[BenchmarkFile] = []
     with context.progress(len(paths), "benchmarks") as advance:
         for name, path in paths:
             matches, records = index.matches(read_texts(path))
-            overlaps = (_overlap(questions, whole, name, match, params) for match in matches)
-            here = [leak for leak in overlaps if leak is not None]
-            files.append(_file(name, path, records, here))
+            found = (_overlap(questions, whole, name, match, params) for match in matches)
+            here = [leak for leak in found if leak is not None]
+            overlaps, copies = _counted(here).values()
+            files.append(BenchmarkFile(
+                file=name, sha256=file_sha256(path), records=records, overlaps=sum(overlaps.values()),
+                copies=sum(copies.values()), test_overlaps=overlaps["test"], test_copies=copies["test"],
+            ))  # fmt: skip
             leaks += here
             advance(1)
     leaks.sort(key=lambda leak: (leak.question_id, leak.file or ""))
     facts = {"files": len(files), "ngram": params.ngram, "questions": _counted(leaks), "too_short": index.short}
     return leaks, files, facts
-
-
-def _file(name: str, path: Path, records: int, leaks: Sequence[Leak]) -> BenchmarkFile:
-    overlaps, copies = _counted(leaks).values()
-    return BenchmarkFile(
-        file=name, sha256=file_sha256(path), records=records, overlaps=sum(overlaps.values()),
-        copies=sum(copies.values()), test_overlaps=overlaps["test"], test_copies=copies["test"],
-    )  # fmt: skip
 
 
 def _overlap(
@@ -103,10 +97,9 @@ def _overlap(
     start, end = int(tokens.starts[match.first]), int(tokens.ends[match.last - 1])
     share = max(match.share, lines_shared(text, match.text))
     copied = share >= params.copied and asks_the_same(stem, match.text)
-    if not copied:
-        asked = text[start : min(end, text.index(stem) + len(stem))]
-        if match.records > params.common or is_phrase(asked):
-            return None
+    asked = text[start : min(end, text.index(stem) + len(stem))]
+    if not copied and (match.records > params.common or is_phrase(asked)):
+        return None
     question_id, split = questions.select("question_id", "split").row(match.row)
     return Leak(
         question_id=question_id, split=split, kind="copy" if copied else "overlap", score=round(share, 4),

@@ -45,30 +45,26 @@ def join_pictures(
     damaged = group_values((_folder(one.name), one) for one in broken)
     joined: dict[str, DocumentState] = {}
     inside: set[str] = set()
-    notes: list[str] = []
+    notes, said = list[str](), dict(params.joins)
     for folder, own in sorted(group_values((_folder(one.name), one) for one in pictures).items()):
-        for pages, why_not in _papers(own, damaged.get(folder, []), _wish(folder, own, params)):
+        # The settings of the folder, of one of its pictures or a folder around it, else of all.
+        places = [folder, *(one.name for one in own), *(path.as_posix() for path in PurePosixPath(folder).parents)]
+        wish = next((said[place] for place in places if place in said), params.join_images)
+        for pages, why_not in _papers(own, damaged.get(folder, []), wish):
             first = next(one.name for one in pages if not one.failures)
-            told, wish = "were read as the pages of one paper", '"never" keeps them apart'
+            told, other = "were read as the pages of one paper", '"never" keeps them apart'
             if why_not:
-                told, wish = f"were kept apart: {why_not}", '"always" joins them'
+                told, other = f"were kept apart: {why_not}", '"always" joins them'
             else:
                 joined[first] = _joined(first, pages, build)
                 inside.update(one.name for one in pages)
-            notes.append(f'{first}: {_listed(pages)} {told}; [sources."{folder or first}"] join_images = {wish}')
+            notes.append(f'{first}: {_listed(pages)} {told}; [sources."{folder or first}"] join_images = {other}')
     return [joined.get(one.name, one) for one in readings if one.name not in inside or one.name in joined], notes
 
 
 def _folder(name: str) -> str:
     folder = PurePosixPath(name).parent.as_posix()
     return "" if folder == "." else folder
-
-
-def _wish(folder: str, pictures: Sequence[DocumentState], params: OcrParams) -> str:
-    """Return what the settings say of a folder: of it, of one of its pictures or a folder around it, else of all."""
-    said = dict(params.joins)
-    places = [folder, *(one.name for one in pictures), *(path.as_posix() for path in PurePosixPath(folder).parents)]
-    return next((said[place] for place in places if place in said), params.join_images)
 
 
 def _papers(

@@ -14,8 +14,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import LineKind
 
 _P = Patterns(__name__)
-TAB_GAP = 1.5
-"""Gap between words, in em, above which a tab stands between them: options side by side, cells of a grid."""
+TAB_GAP = 1.5  # Gap between words, in em, above which a tab stands between them: options side by side, cells of a grid
 SPACE_GAP = 0.2  # Gap in em above which a space stands between Latin words whose space was not a character
 OCR_MARGIN = 0.4
 """Difference in em by which the gap between two recognised words exceeds that between their boxes: detection grows each

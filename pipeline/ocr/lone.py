@@ -138,11 +138,8 @@ def _candidates(ink: Pixels, words: Sequence[Word], em: float, *, behind: bool =
     for left, top, width, height, _ in stats[sized].tolist():
         right = left + width
         row = [word for word in words if abs(_level(word, left) - top - height / 2) < 0.5 * em]
-        near = [
-            word for word in row if -0.3 * em < (left - word.box[2] if behind else word.box[0] - right) < _REACH * em
-        ]
-        beside = not behind and any(word.box[0] < left < word.box[2] + 2 * em for word in row)
-        if near and not beside:
+        near = [one for one in row if -0.3 * em < (left - one.box[2] if behind else one.box[0] - right) < _REACH * em]
+        if near and (behind or not any(word.box[0] < left < word.box[2] + 2 * em for word in row)):
             own = max(near, key=lambda word: word.box[2]) if behind else min(near, key=lambda word: word.box[0])
             found.append(((left, top, right, top + height), own))
     return found
@@ -155,8 +152,7 @@ def _read_beside(engine: OcrEngine, pixels: Pixels, em: float, boxes: Sequence[C
     """
     half, pad, parts = (0.5 / _EM + 0.1) * em, round(0.15 * em), []
     for left, low, right, high in boxes:
-        middle = (low + high) / 2
-        top = max(0, round(middle - half))
+        top = max(0, round((low + high) / 2 - half))
         parts.append(pixels[top : top + round(2 * half), max(0, round(left) - pad) : round(right) + pad])
     tall = max(part.shape[0] for part in parts)
     padded = [np.pad(part, ((0, tall - part.shape[0]), (0, pad), (0, 0)), constant_values=255) for part in parts]

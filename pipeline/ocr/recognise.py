@@ -74,8 +74,7 @@ def reread_box(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
     seen = engine.recognise(np.ascontiguousarray(pixels))
     words = [word for word in seen if word.corners[0][1] < middle < word.corners[2][1]]
     words.sort(key=lambda word: word.corners[0][0])
-    sure = min((word.confidence for word in words), default=0.0)
-    return ["".join(word.text for word in words), round(sure, 4)]
+    return ["".join(word.text for word in words), round(min((word.confidence for word in words), default=0.0), 4)]
 
 
 class _Seen(NamedTuple):

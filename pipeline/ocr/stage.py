@@ -18,8 +18,7 @@ from build_dataset.schemas.documents import Page, RawFile, ReadMethod
 from build_dataset.schemas.errors import UnreadableDocument
 from build_dataset.schemas.questions import Rejection
 
-CHUNK = 32
-"""Pages of one document in a task: a text layer takes about 15 ms a page, handing over a task about 5 ms."""
+CHUNK = 32  # Pages of one document in a task: a text layer takes about 15 ms a page, handing over a task about 5 ms
 GIVE_UP = 3
 """Pages of a paper that take too long or crash the reader before the rest of it is not tried: hostile papers of
 thousands of such pages would take hours."""
@@ -60,11 +59,8 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         for reading in readings
         if reading.name not in lost
     )
-    left_out = {
-        one.name: [told.replace('"FILE"', f'"{one.name}"') for told in one.facts.told]
-        for one in readings
-        if one.facts.told
-    }
+    told = {one.name: [note.replace('"FILE"', f'"{one.name}"') for note in one.facts.told] for one in readings}
+    left_out = {name: found for name, found in told.items() if found}
     facts = _facts(made, duplicates, params)
     pages = {one.name: [part.name for part in one.parts if not part.failures] for one in readings if one.parts}
     return Result(
@@ -83,7 +79,7 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         notes=[
             *_notes(facts),
             *joined,
-            *(f"{name}: {told}" for name, found in left_out.items() for told in found),
+            *(f"{name}: {note}" for name, found in left_out.items() for note in found),
             *_astray(manifest, tables["files"]["document"].to_list()),
         ],
     )
@@ -103,8 +99,7 @@ def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
     store = PageStore(context.store, params)
     _read_text(readings, store, context)
     if params.engine is EngineName.VISION:
-        jobs = [job for job in store.unrecognised(readings) if not job.boxes]
-        return len(store.missing(store.first, jobs))
+        return len(store.missing(store.first, [job for job in store.unrecognised(readings) if not job.boxes]))
     if store.second is None or params.second is not EngineName.VISION:
         return 0
     _read(readings, store, context)
@@ -148,11 +143,9 @@ def _look(
                 rejects.append(_rejection(task.document, facts))
             else:
                 readings.append(DocumentState(by_name[task.document], task.path, facts))
-    broken = [
-        DocumentState(by_name[one.item_id], context.raw / one.item_id, FileFacts("image", 1, None), failed)
-        for one in rejects
-        if (failed := {1: Failure(one.reason, one.detail)})
-    ]
+    lost = FileFacts("image", 1, None)
+    failed = {one.item_id: {1: Failure(one.reason, one.detail)} for one in rejects}
+    broken = [DocumentState(by_name[name], context.raw / name, lost, why) for name, why in failed.items()]
     readings.sort(key=lambda reading: reading.name)
     documents, notes = join_pictures(readings, broken, params, context.build)
     return documents, rejects, notes

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,8 +52,7 @@ class PageTask:
     format: str
     pages: tuple[int, ...]
     params: OcrParams
-    boxes: tuple[Rect, ...] = ()
-    """Lines of the one page that are read from their pictures; empty for all of the page."""
+    boxes: tuple[Rect, ...] = ()  # Lines of the one page that are read from their pictures; empty for all of the page
 
 
 def _twice(path: Path, read: Callable[[], Out], damaged: Callable[[Out], bool]) -> Out:
@@ -99,14 +99,13 @@ def _look(task: FileTask) -> FileFacts:
 
 
 def _rows(found: RowReader, task: FileTask, told: list[str]) -> tuple[TableRow, ...]:
-    rows: list[TableRow] = []
-    for row in found.rows(task.path, task.params, told):
-        rows.append(row)
-        if len(rows) > task.params.max_rows:
-            raise UnreadableDocument("too_large", f"more rows than max_rows = {task.params.max_rows}")
+    most = task.params.max_rows
+    rows = tuple(islice(found.rows(task.path, task.params, told), most + 1))
+    if len(rows) > most:
+        raise UnreadableDocument("too_large", f"more rows than max_rows = {most}")
     if not rows:
         raise UnreadableDocument("no_rows", "there is no row of data in the file")
-    return tuple(rows)
+    return rows
 
 
 def read_pages(task: PageTask) -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ from build_dataset.pipeline.rendering.figures import INK
 from build_dataset.pipeline.rendering.markdown import environment
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-
 _VISIBLE = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}
 _VISIBLE |= dict.fromkeys((0x7F, *range(0x80, 0xA0)), "\ufffd")
 _VISIBLE |= {

@@ -46,18 +46,15 @@ def code(value: object) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> str:
     """A table whose cells are Markdown already; columns after the first ``left`` are aligned right."""
-    lines = [
-        "| " + " | ".join(head) + " |",
-        "|" + "|".join("---" if column < left else "---:" for column in range(len(head))) + "|",
-    ]
+    rules = ("---" if column < left else "---:" for column in range(len(head)))
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(rules) + "|"]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines)
 
 
 def scalar(value: Any) -> str:
     """A value as YAML: JSON, which YAML 1.2 contains, with what YAML readers trip over escaped."""
-    plain = json.dumps(value, ensure_ascii=False)
-    return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", plain)
+    return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def rendered(template: str, /, **values: Any) -> str:

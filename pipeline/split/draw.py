@@ -24,7 +24,6 @@ TRAIN, VALIDATION, TEST = range(len(SPLITS))  # places in a row of quotas
 _FILLED = (TEST, VALIDATION)
 """Filled in this order, so that the test split holds the lowest lots; what fits in neither is train."""
 _ROUNDS = 99  # times that a stratum is improved
-
 Contents = tuple[tuple[int, int], ...]  # the content of a unit: (stratum, questions) pairs
 QuotaGroup = Sequence[int]  # strata whose quotas must add up to a total: all strata, or those of a subcategory
 _Kinds = dict[Contents, list[int]]  # units by what they hold, in the order of lots
@@ -74,9 +73,7 @@ class SplitDraw:
         wanted = {split for split in _FILLED if any(row[split] for row in self._quotas)}
         for unit, content in enumerate(self._contents):
             if unit not in self._fixed:
-                fits = (
-                    split for split in _FILLED if all(self.need[stratum][split] >= count for stratum, count in content)
-                )
+                fits = (split for split in _FILLED if all(self.need[row][split] >= count for row, count in content))
                 self.put(unit, next(fits, TRAIN))
         for split in _FILLED:
             if split in wanted and split not in self.split.values():
@@ -124,11 +121,19 @@ class SplitDraw:
         in place of one that was drawn may do. What helps is what lowers the sum of squared distances from the ideal of
         all strata concerned. No split is emptied.
         """
-        for stratum, kinds in sorted(self._by_kind().items()):
+        # The movable units of each stratum that is off by what they hold.
+        kinds_of: dict[int, _Kinds] = {stratum: {} for stratum in self._totals if self._is_off(stratum)}
+        for unit, content in enumerate(self._contents):
+            if unit not in self._fixed:
+                for stratum in kinds_of.keys() & {stratum for stratum, _ in content}:
+                    kinds_of[stratum].setdefault(content, []).append(unit)
+        for stratum, kinds in sorted(kinds_of.items()):
             for _ in range(_ROUNDS):
                 if not self._is_off(stratum) or (move := self._best(kinds)) is None:
                     break
-                self._apply(move, kinds[move.content])
+                # the unit with the highest lot out of a filled split, or the lowest out of train
+                ordered = kinds[move.content][:: 1 if move.source == TRAIN else -1]
+                self.put(next(unit for unit in ordered if self.split[unit] == move.source), move.target)
 
     def _surplus(self, stratum: int) -> list[int]:
         """Questions over the ideal by split, times the number of questions in the group."""
@@ -144,15 +149,6 @@ class SplitDraw:
     def _is_off(self, stratum: int) -> bool:
         """Return whether a stratum is a question or more from its ideal."""
         return any(abs(part) >= sum(self._totals[stratum]) for part in self._surplus(stratum))
-
-    def _by_kind(self) -> dict[int, _Kinds]:
-        """The movable units of each stratum that is off by what they hold."""
-        kinds_of: dict[int, _Kinds] = {stratum: {} for stratum in self._totals if self._is_off(stratum)}
-        for unit, content in enumerate(self._contents):
-            if unit not in self._fixed:
-                for stratum in kinds_of.keys() & {stratum for stratum, _ in content}:
-                    kinds_of[stratum].setdefault(content, []).append(unit)
-        return kinds_of
 
     def _best(self, kinds: _Kinds) -> _Move | None:
         """The move that helps most; None when none helps."""
@@ -173,11 +169,6 @@ class SplitDraw:
             step, of = count * sum(self._totals[stratum]), surplus[stratum]
             change += 2 * step * (step + of[move.target] - of[move.source])
         return change
-
-    def _apply(self, move: _Move, units: Sequence[int]) -> None:
-        """Move the unit with the highest lot out of a filled split, or the lowest out of train."""
-        ordered = units if move.source == TRAIN else reversed(units)
-        self.put(next(unit for unit in ordered if self.split[unit] == move.source), move.target)
 
 
 _WORK = 10_000_000  # units that are looked at in all rounds: bounds the time

@@ -28,8 +28,6 @@ _RETIRED = (
     "An earlier release has it in one split and a question that belongs with it in another; "
     "questions are never moved, so it is left out (test stays before validation before train)."
 )
-
-
 _TWIN = "A twin of {name}, which stands in test: split.one_per_cluster_in_test keeps one of each family."
 _EXAM = ("question_type", "exam_type", "exam_class", "exam_subject")
 _UNNAMED = (

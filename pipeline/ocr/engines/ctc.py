@@ -74,7 +74,12 @@ class Alphabet:
         if not runs:
             return []
         at = np.array([s + int(values[s:e, best[s]].argmax()) for s, e in runs])
-        chosen, sure = self._widths_together(values, at, best[at])
+        half, full = values[at[:, None], self._half], values[at[:, None], self._full]
+        sums, steps = half + full, np.arange(len(at))
+        pair = sums.argmax(axis=1)
+        written = np.where(half[steps, pair] >= full[steps, pair], self._half[pair], self._full[pair])
+        alone, together = values[at, best[at]], sums[steps, pair]
+        chosen, sure = np.where(together > alone, written, best[at]), np.maximum(alone, together)
         glyphs = [
             Glyph(self.characters[index], float(value), (s + e) / 2)
             for index, value, (s, e) in zip(chosen.tolist(), sure.tolist(), runs, strict=True)
@@ -86,7 +91,9 @@ class Alphabet:
         for left, right, glyph in zip(runs, runs[1:], glyphs, strict=False):
             glyph.gap = self._overlooked(values[left[1] : right[0]], (best[left[0]], best[right[0]]))
         glyphs[-1].gap = self._overlooked(values[runs[-1][1] :], (best[runs[-1][0]],))
-        kept = [index for index, glyph in enumerate(glyphs) if not _is_stray_space(glyphs, index)]
+        # Nobody prints a space before a mark that follows its word closely.
+        after = [*(glyph.char for glyph in glyphs[1:]), "-"]
+        kept = [at for at, one in enumerate(glyphs) if one.char != " " or after[at] not in ".．,，、。:：;；)）"]
         glyphs, at = [glyphs[index] for index in kept], at[kept]
         if starts_line:
             self._stop_after_label(glyphs, values, at)
@@ -96,17 +103,6 @@ class Alphabet:
         likely = np.argsort(row)[-_LIKELY:] if len(row) <= _LIKELY else np.argpartition(row, -_LIKELY)[-_LIKELY:]
         found = sorted(((float(row[at]), self.characters[at]) for at in likely.tolist() if at != _BLANK), reverse=True)
         return tuple((other, value) for value, other in found if value >= _POSSIBLE and other != char)
-
-    def _widths_together(
-        self, values: Values, at: NDArray[np.intp], best: NDArray[np.intp]
-    ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        half, full = values[at[:, None], self._half], values[at[:, None], self._full]
-        sums, steps = half + full, np.arange(len(at))
-        pair = sums.argmax(axis=1)
-        is_half = half[steps, pair] >= full[steps, pair]
-        written = np.where(is_half, self._half[pair], self._full[pair])
-        alone, together = values[at, best], sums[steps, pair]
-        return np.where(together > alone, written, best), np.maximum(alone, together)
 
     @staticmethod
     def _overlooked(gap: Values, neighbours: Sequence[int]) -> float:
@@ -146,12 +142,6 @@ def _prefer_ideograph(glyph: Glyph) -> None:
         others = [one for one in glyph.others if one[0] != "口"]
         glyph.others = tuple(sorted([(glyph.char, glyph.confidence), *others], key=lambda one: -one[1]))
         glyph.char, glyph.confidence = "口", share
-
-
-def _is_stray_space(glyphs: Sequence[Glyph], index: int) -> bool:
-    """Return whether a space stands before a mark that follows its word closely, which nobody prints."""
-    after = glyphs[index + 1].char if index + 1 < len(glyphs) else "-"
-    return glyphs[index].char == " " and after in ".．,，、。:：;；)）"
 
 
 def label_end(chars: Sequence[str]) -> int | None:

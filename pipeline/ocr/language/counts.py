@@ -30,12 +30,7 @@ _RAREST = 2e-8  # The least probability: one of 50 million characters
 Codes = NDArray[np.int64]
 Keys = NDArray[np.uint32]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-
-
-@cache
-def _folding() -> dict[int, int]:
-    """Code of the simplified form by the code of a character; what is no ideograph has one code a kind."""
-    return {ord(old): ord(new) for old, new in simple_forms().items()}
+_folding = cache(lambda: {ord(old): ord(new) for old, new in simple_forms().items()})  # codes of simplified forms
 
 
 @cache
@@ -136,9 +131,7 @@ class Language:
         found = sorted(char for char in {*chars} if not is_common(char))
         codes = codes_of("".join(found))[: len(found)]
         none = np.zeros_like(codes)
-        return {
-            char for char, log in zip(found, self.logs(none, none, codes, besides=1), strict=True) if log < _NO_TEXT
-        }
+        return {one for one, log in zip(found, self.logs(none, none, codes, besides=1), strict=True) if log < _NO_TEXT}
 
     def logs(self, first: Codes, second: Codes, third: Codes, besides: int = 0) -> NDArray[np.float32]:
         """Return the natural logarithm of each third character's probability after the other two; code 0 is none.

@@ -62,10 +62,8 @@ def _collection(deck: Path, folder: Path) -> Path:
 def _notes(database: sqlite3.Connection) -> Grids:
     """The notes of a deck by type, under the names of its fields."""
     models = json.loads(database.execute("select models from col").fetchone()[0])
-    grids = {
-        str(number): [[one["name"] for one in sorted(model["flds"], key=lambda one: one["ord"])]]
-        for number, model in models.items()
-    }
+    fields_of = {number: sorted(model["flds"], key=lambda one: one["ord"]) for number, model in models.items()}
+    grids = {str(number): [[one["name"] for one in own]] for number, own in fields_of.items()}
     for number, fields in database.execute("select mid, flds from notes order by id"):
         grids[str(number)].append([plain_html(one) for one in fields.split("\x1f")])
     return {f"{models[one]['name']}": grid for one, grid in grids.items() if len(grid) > 1}
@@ -95,9 +93,7 @@ class SqlReader:
         """The rows of all tables that hold questions."""
         text = decode(path.read_bytes())
         grids: Grids = {}
-        created = {
-            _bare(found[1]): [_bare(one) for one in _P.column.findall(found[2])] for found in _P.create.finditer(text)
-        }
+        created = {_bare(one[1]): [*map(_bare, _P.column.findall(one[2]))] for one in _P.create.finditer(text)}
         for found in _P.insert.finditer(text):
             name = _bare(found[1])
             names = [_bare(one) for one in found[2].split(",")] if found[2] else created.get(name, [])
@@ -135,17 +131,13 @@ def with_options(grids: Grids) -> Grids:
     found = {**grids}
     for name, grid in grids.items():
         for column, header in enumerate(grid[0]):
-            base = plain_header(header).removesuffix("id")
-            parent = next((one for one in grids if one != name and base and _names(one, base)), None)
+            base = plain_header(header).removesuffix("id")  # question_id of questions, of quiz_question
+            tables = {one: plain_header(one).removesuffix("s") for one in grids if one != name and base}
+            parent = next((one for one, said in tables.items() if said.endswith(base.removesuffix("s"))), None)
             if parent and base != plain_header(header) and (joined := _joined(grids[parent], grid, column, base)):
                 found[parent] = joined
                 found.pop(name, None)
     return found
-
-
-def _names(table: str, base: str) -> bool:
-    """Return whether a table is that of a foreign key: question_id of questions, of quiz_question."""
-    return plain_header(table).removesuffix("s").endswith(base.removesuffix("s"))
 
 
 def _joined(questions: list[list[str]], options: list[list[str]], foreign: int, base: str) -> list[list[str]]:

@@ -79,7 +79,9 @@ class Walker:
         inside = [relation for relation in document.part.rels.values() if not relation.is_external]
         parts = (one.target_part for one in inside if one.reltype.endswith("/numbering"))
         self._numbering = Numbering.read(getattr(next(parts, None), "element", None))
-        self._styles = _style_lists(document)
+        styles = document.styles.element.findall(f"{W}style")  # those that number paragraphs, with numId and level
+        named = ((str(style.get(f"{W}styleId")), *_list_of(style.find(f"{W}pPr/{W}numPr"))) for style in styles)
+        self._styles = {name: (list_id, depth or 0) for name, list_id, depth in named if list_id is not None}
 
     def blocks(self, parent: Any) -> Iterator[PageLine]:
         """Yield the lines of paragraphs and tables below an element, or in a list."""
@@ -92,8 +94,7 @@ class Walker:
                 yield from self.blocks(block)
 
     def _paragraph(self, paragraph: Any) -> Iterator[PageLine]:
-        text = self._label(paragraph) + "".join(_text(paragraph))
-        for part in text.split("\n"):
+        for part in (self._label(paragraph) + "".join(_text(paragraph))).split("\n"):
             if stripped := tabs_for_gaps(part.strip(" \t\u3000\u00a0")):
                 yield PageLine(stripped, None)
         # Embedded objects are nearly always formulas.
@@ -146,9 +147,9 @@ def _height(paragraph: Any) -> int | None:
 def _anchored(box: Any) -> int | None:
     """Return the distance of a text box from the top of its page; None where it moves with its paragraph."""
     place = next((one.find(f"{_WP}positionV") for one in box.iterancestors(f"{_WP}anchor")), None)
-    offset = (
-        None if place is None or place.get("relativeFrom") not in ("page", "margin") else place.find(f"{_WP}posOffset")
-    )
+    if place is None or place.get("relativeFrom") not in ("page", "margin"):
+        return None
+    offset = place.find(f"{_WP}posOffset")
     return int(offset.text) if offset is not None and (offset.text or "").lstrip("-").isdecimal() else None
 
 
@@ -166,13 +167,6 @@ def _list_of(properties: Any | None) -> tuple[str | None, int | None]:
     if properties is None:
         return None, None
     return _value(properties, "numId"), integer(properties.find(f"{W}ilvl"), "val")
-
-
-def _style_lists(document: Any) -> dict[str, tuple[str, int]]:
-    """Paragraph styles that number: style id → numId and level."""
-    styles = document.styles.element.findall(f"{W}style")
-    named = ((str(style.get(f"{W}styleId")), *_list_of(style.find(f"{W}pPr/{W}numPr"))) for style in styles)
-    return {name: (list_id, depth or 0) for name, list_id, depth in named if list_id is not None}
 
 
 def _text(element: Any) -> Iterator[str]:
@@ -222,11 +216,8 @@ def _value(element: Any, *path: str) -> str | None:
 def _own(paragraph: Any, *tags: str) -> list[Any]:
     """Elements of a paragraph without those in its text boxes, and without fallbacks for older programs."""
     found = [one for one in paragraph.iter(*tags) if next(one.iterancestors(f"{_MC}Fallback"), None) is None]
-    return [one for one in found if _boxes_around(one) == _boxes_around(paragraph)]
-
-
-def _boxes_around(element: Any) -> int:
-    return sum(1 for _ in element.iterancestors(f"{W}txbxContent"))
+    around = len([*paragraph.iterancestors(f"{W}txbxContent")])
+    return [one for one in found if len([*one.iterancestors(f"{W}txbxContent")]) == around]
 
 
 def _is_seen(picture: Any) -> bool:

@@ -119,33 +119,22 @@ class Numbering:
         levels = self.levels.get(abstract or "", {})
         if abstract is None or depth not in levels:
             return ""
-        counts = self._counts[abstract]
-        self._count(counts, list_id, depth, levels)
-        level = levels[depth]
-        if level.style == "none":
-            return ""
-        text = _fill(level, depth, counts, levels)
-        return text + ("" if level.suffix == "nothing" or not text else " ")
-
-    def _count(self, counts: dict[int, int], list_id: str, depth: int, levels: dict[int, _Level]) -> None:
+        level, counts = levels[depth], self._counts[abstract]
         start = self.starts.pop((list_id, depth), None)  # it counts once
         if start is None:
-            start = counts[depth] + 1 if depth in counts else levels[depth].start
+            start = counts[depth] + 1 if depth in counts else level.start
         counts[depth] = start
         for deeper in [other for other in counts if other > depth]:
             del counts[deeper]
 
+        def number(match: re.Match[str]) -> str:
+            at = int(match.group(1)) - 1
+            other = levels.get(at, level)
+            return format_number(counts.get(at, other.start), other.style if at <= depth else "decimal")
 
-def _fill(level: _Level, depth: int, counts: dict[int, int], levels: dict[int, _Level]) -> str:
-    if level.style == "bullet":
-        return "•"
-
-    def number(match: re.Match[str]) -> str:
-        at = int(match.group(1)) - 1
-        other = levels.get(at, level)
-        return format_number(counts.get(at, other.start), other.style if at <= depth else "decimal")
-
-    return re.sub(r"%([1-9])", number, level.pattern)
+        shown = {"none": "", "bullet": "•"}.get(level.style)
+        text = re.sub(r"%([1-9])", number, level.pattern) if shown is None else shown
+        return text + ("" if level.suffix == "nothing" or not text else " ")
 
 
 def _read_level(level: Any) -> _Level:
@@ -154,5 +143,4 @@ def _read_level(level: Any) -> _Level:
         return default if found is None else found.get(f"{W}val", default)
 
     told = integer(level.find(f"{W}start"), "val")
-    start = 1 if told is None else told
-    return _Level(value("numFmt", "decimal"), value("lvlText", ""), start, value("suff", "tab"))
+    return _Level(value("numFmt", "decimal"), value("lvlText", ""), 1 if told is None else told, value("suff", "tab"))

@@ -135,11 +135,8 @@ def _value(tokens: Tokens, at: int) -> tuple[Any, int]:
     elif token.lastgroup == "string":
         value, at = _text(tokens, at)
     else:
-        number = token.lastgroup == "number"
-        value, at = (
-            (float(token[0]) if "." in token[0] else int(token[0])) if number else _WORDS.get(token[0].lower()),
-            at + 1,
-        )
+        number = float if "." in token[0] else int
+        value, at = number(token[0]) if token.lastgroup == "number" else _WORDS.get(token[0].lower()), at + 1
     end, open_ = at, list[str]()
     while open_ or tokens[end][0] not in (",", "]", "}", ")", ";"):
         if tokens[end][0] in _CLOSING:

@@ -57,8 +57,7 @@ class WebPageReader(OnePageReader):
 
     def lines(self, path: Path) -> list[PageLine]:
         """Return its lines; a picture is a figure in its place."""
-        texts = shown_options([*element_lines(parse_page(_html(path)), apart=True)])
-        return [*map(_line, texts)]
+        return [*map(_line, shown_options([*element_lines(parse_page(_html(path)), apart=True)]))]
 
 
 def _line(text: str) -> PageLine:
@@ -92,17 +91,13 @@ def parse_page(text: str) -> Any:
         return lxml.html.document_fromstring(bare)
 
 
-def _mark_lines(root: Any) -> None:
+def element_lines(root: Any, *, apart: bool = False) -> Iterator[str]:
+    """The lines of an element; a picture is ``PICTURE``, cells of a row are apart by tabs; ``apart`` marks bold."""
     for element in root.iter("pre"):
         for inner in element.iter():
             inner.text = inner.text and inner.text.replace("\n", _LINE)
             if inner is not element:
                 inner.tail = inner.tail and inner.tail.replace("\n", _LINE)
-
-
-def element_lines(root: Any, *, apart: bool = False) -> Iterator[str]:
-    """The lines of an element; a picture is ``PICTURE``, cells of a row are apart by tabs; ``apart`` marks bold."""
-    _mark_lines(root)
     text = ""
     for piece in chain(_pieces(root, apart=apart), "\n"):
         if piece not in ("\n", PICTURE):
@@ -244,19 +239,15 @@ def _pipe_tables(text: str) -> tuple[list[Grid], int]:
     """Lines with pipes that follow a header with a rule under it."""
     grids: list[Grid] = []
     outside, inside = 0, False
-    lines = text.splitlines()
-    for line, following in pairwise([*lines, ""]):
+    for line, following in pairwise([*text.splitlines(), ""]):
         if "|" in line and "|" in following and _P.rule.fullmatch(following):
             grids.append([])
             inside = True
         inside = inside and "|" in line
         if inside and not _P.rule.fullmatch(line):
-            grids[-1].append([_cell(part) for part in _P.pipe.split(line.strip().strip("|"))])
+            parts = (part.strip().replace("\\|", "|") for part in _P.pipe.split(line.strip().strip("|")))
+            plain = (re.sub(r"(\*\*|__|`)(?=\S)(.{1,2000}?)(?<=\S)\1", r"\2", part) for part in parts)
+            grids[-1].append([re.sub(r"<br\s{0,3}/?>", "\n", part) for part in plain])
         elif not inside:
             outside += len(line.strip())
     return grids, outside
-
-
-def _cell(text: str) -> str:
-    plain = re.sub(r"(\*\*|__|`)(?=\S)(.{1,2000}?)(?<=\S)\1", r"\2", text.strip().replace("\\|", "|"))
-    return re.sub(r"<br\s{0,3}/?>", "\n", plain)
