@@ -146,19 +146,15 @@ def page_strips(regions: Sequence[Region]) -> list[Region]:
     """Regions joined where they stand in one column of one page, in order."""
     strips: list[Region] = []
     for region in regions:
-        if strips and _continues(strips[-1], region):
+        # It goes on in the column of a strip below it, beside its lines, or under a wider line.
+        box, other = (strips or [region])[-1].box, region.box
+        beside = min(box.x1, other.x1) <= max(box.x0, other.x0)
+        below = other.y1 > box.y0 and not (beside and other.y0 < box.y0 - 2 * MARGIN)
+        if strips and strips[-1].page == region.page and below:
             strips[-1] = Region(page=region.page, box=strips[-1].box.union(region.box))
         else:
             strips.append(region)
     return strips
-
-
-def _continues(strip: Region, region: Region) -> bool:
-    """Return whether a region goes on in the column of a strip: below it, beside its lines, or under a wider line."""
-    box, other = strip.box, region.box
-    beside = min(box.x1, other.x1) <= max(box.x0, other.x0)
-    below = other.y1 > box.y0 and not (beside and other.y0 < box.y0 - 2 * MARGIN)
-    return strip.page == region.page and below
 
 
 def _cut(paper: Paper, region: Region, doubted: Sequence[Region] = ()) -> Pixels:

@@ -158,10 +158,7 @@ def _signatures(codes: NDArray[np.uint64], starts: NDArray[np.int64], size: int,
 
 
 def similarities(
-    pairs: NDArray[np.int64],
-    texts: pl.Series,
-    least: float | NDArray[np.float64],
-    kind: type[np.floating[Any]] = np.float32,
+    pairs: NDArray[np.int64], texts: pl.Series, least: float | NDArray[np.float64], kind: type[Any] = np.float32
 ) -> NDArray[Any]:
     """Similarity (rapidfuzz's ratio) of both texts of each pair in 0..100; 0 where it is below ``least``."""
     scores, bounds = np.zeros(len(pairs), kind), np.broadcast_to(least, len(pairs))

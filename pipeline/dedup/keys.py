@@ -220,9 +220,7 @@ def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:
         return ("age" if "岁" in units and units <= _AGE_UNITS else "number"), reason
     if first.chinese_numbers != second.chinese_numbers:
         return "number", _both(first.chinese_numbers, second.chinese_numbers)
-    if first.symbols != second.symbols:
-        return "term", _both(first.symbols, second.symbols)
-    return None
+    return ("term", _both(first.symbols, second.symbols)) if first.symbols != second.symbols else None
 
 
 def _both(first: list[str], second: list[str]) -> str:

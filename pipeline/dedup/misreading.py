@@ -25,11 +25,12 @@ from build_dataset.pipeline.ocr.language.counts import Language, codes_of
 
 _CLASS_OF = {char: name for name, chars in CLASSES.items() for char in chars + chars.upper()}  # 左 → side
 _LETTERS = frozenset(CLASSES["letter"] + CLASSES["letter"].upper())  # Latin and Greek
-_TELLING = _LETTERS.union(*(chars for name, chars in CLASSES.items() if name not in ("chemical", "colour")))
+TELLING = _LETTERS.union(*(chars for name, chars in CLASSES.items() if name not in ("chemical", "colour")))
+"""Characters that questions turn on."""
 _DROPPED = _LETTERS | frozenset("0123456789·−不无未非没否勿莫除男女")
 """Characters that are added or dropped on purpose too: 属于 / 不属于, 2.5 / 25."""
 _OPPOSITE = frozenset(pair for two in OPPOSITES for pair in (two, two[::-1]))
-_MEANT = _TELLING | _DROPPED | MODIFIERS | frozenset("".join(OPPOSITES))
+_MEANT = TELLING | _DROPPED | MODIFIERS | frozenset("".join(OPPOSITES))
 _SET = [word for word in (*FILLER.replace("?", "").split("|"), *ASKED) if "[" not in word]
 _PHRASES = frozenset(pair for word in _SET for pair in pairwise(word))
 """Pairs of characters inside the set phrases of exams."""
@@ -60,11 +61,6 @@ class Edit(NamedTuple):
         if not self.old or not self.new:
             return not _DROPPED.isdisjoint(self.old + self.new)
         return any(_CLASS_OF[char] in map(_CLASS_OF.get, self.new) for char in self.old if char in _CLASS_OF)
-
-    @property
-    def is_telling(self) -> bool:
-        """Return whether characters that questions turn on are concerned."""
-        return not (_TELLING.isdisjoint(self.old) and _TELLING.isdisjoint(self.new))
 
 
 @dataclass(frozen=True, slots=True)

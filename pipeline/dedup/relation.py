@@ -12,7 +12,7 @@ from rapidfuzz.distance import Levenshtein
 from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
 from build_dataset.pipeline.dedup.grams import Vocabulary
 from build_dataset.pipeline.dedup.keys import ASKED, FIGURES, LIGHT, Compared, difference, in_letters, meaning
-from build_dataset.pipeline.dedup.misreading import Edit, TextPair, content_edits, edits, framed_edits
+from build_dataset.pipeline.dedup.misreading import TELLING, Edit, TextPair, content_edits, edits, framed_edits
 from build_dataset.pipeline.dedup.params import DedupParams
 
 _MISREAD = 0.25  # largest plausible share of misread characters
@@ -53,7 +53,7 @@ def compare_stems(
     recognised = (first.recognised, second.recognised)
     read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed, recognised)
     twins = difference(meaning(first.key), meaning(second.key))
-    telling = (edit for edit in framed_edits(first.key, second.key) if edit.is_telling)
+    telling = (one for one in framed_edits(first.key, second.key) if not TELLING.isdisjoint(one.old + one.new))
     if twins and not all(map(read.looks_misread, telling)):  # twins, named after that when all else is equal
         bare = similarity(_without_turns(first.core), _without_turns(second.core))
         if max(score, bare) < params.related:
@@ -70,9 +70,7 @@ def compare_stems(
     if _shown(first, second, changes, read, agreed=agreed):
         certain = not any(read.doubtful) and all(read.looks_misread(edit) for edit in changes)
         return Relation("same", score, "stems differ as misreadings do", certain=certain)
-    if score < params.related:
-        return Relation("different", score)
-    return Relation("term", score)
+    return Relation("different" if score < params.related else "term", score)
 
 
 def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPair, *, agreed: bool) -> bool:

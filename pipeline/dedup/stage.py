@@ -209,11 +209,11 @@ def resolve(questions: pl.DataFrame, params: DedupParams, context: Context) -> R
     if questions.is_empty():
         return Resolution()
     keys = with_keys(questions)
-    candidates = find_candidates(keys, context.seed)
+    pairs, left_out = find_candidates(keys, context.seed)
     vocabulary = vocabulary_of(questions, keys)
     rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]  # misread places
     order = copy_ranks(questions, np.concatenate(rarities))
-    pairs, resolution = candidates.pairs, Resolution(left_out=candidates.left_out)
+    resolution = Resolution(left_out=left_out)
     if not len(pairs):
         return resolution
     resolver = Resolver(comparable_items(questions, keys, np.unique(pairs).tolist()), order, vocabulary, params)

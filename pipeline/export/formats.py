@@ -132,11 +132,12 @@ def cmb_json(rows: pl.DataFrame) -> bytes:
     return ("[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n").encode()
 
 
-def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
-    """A split with CMExam's columns: ``Question, Options, Answer, Explanation`` and the dimensions of the label set.
+def cmexam_csv(rows: pl.DataFrame) -> bytes:
+    """Return a split with CMExam's columns, UTF-8 without a mark; what spreadsheets would run is ``guarded``.
 
-    Options are lines ``A text``; a line break inside an option becomes a space, because CMExam's readers
-    take every line for an option. Labels are Chinese names, difficulty is CMExam's number from 1 (easy) to 5.
+    ``Question, Options, Answer, Explanation`` and the dimensions of the label set. Options are lines ``A text``; a line
+    break inside an option becomes a space, because CMExam's readers take every line for an option. Labels are Chinese
+    names, difficulty is CMExam's number from 1 (easy) to 5.
     """
     option = pl.element().struct.field("text").str.replace_all(r"\s*[\r\n]+\s*", " ")
     labels, names = {name: pl.col(name) for name in dimensions()}, WORDS["cmexam"]
@@ -144,20 +145,16 @@ def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
         levels = {label.zh: level for level, label in enumerate(dimensions()[DIFFICULTY].labels, start=1)}
         labels[DIFFICULTY] = pl.col(DIFFICULTY).replace_strict(levels, default=None, return_dtype=pl.Int64)
     line = pl.concat_str(pl.element().struct.field("label"), option, separator=" ")
-    return rows.select(
+    frame = rows.select(
         Question=question_text(),
         Options=pl.col("options").list.eval(line).list.join("\n"),
         Answer=pl.col("answer").list.join(""),
         Explanation=pl.col("explanation"),
         **{names.get(name, name): label for name, label in labels.items()},
     )
-
-
-def cmexam_csv(rows: pl.DataFrame) -> bytes:
-    """Return a split as CMExam has it, UTF-8 without a mark; what spreadsheets would run is ``guarded``."""
     target = io.BytesIO()
     text = pl.col(pl.String).map_elements(guarded, return_dtype=pl.String, skip_nulls=True)
-    cmexam_frame(rows).with_columns(text).write_csv(target, quote_style="non_numeric")
+    frame.with_columns(text).write_csv(target, quote_style="non_numeric")
     return target.getvalue()
 
 

@@ -62,24 +62,21 @@ class Index:
                 self._lines.setdefault(line, []).append(row)
         self._lines = {line: rows for line, rows in self._lines.items() if line and len(rows) <= common}
         self.tokens = np.zeros(len(texts), np.int64)  # of each question
-        runs = joined([*self._all_runs(size)])
+        parts = [windows(tokenise([]), size)]
+        for start in range(0, len(texts), _QUESTIONS):
+            tokens = tokenise(texts[start : start + _QUESTIONS])
+            self.tokens[start : start + _QUESTIONS] = tokens.counts
+            for length in range(min(LEAST, size), size + 1):
+                part = windows(tokens, length)
+                mine = (tokens.counts[part.rows] == length) | (length == size)
+                parts.append(Windows(part.hashes[mine], part.rows[mine] + np.int32(start), part.places[mine]))
+        runs = joined(parts)
         order = np.argsort(runs.hashes)
         met = np.unique(runs.hashes[order], return_counts=True)[1]
         order = order[np.repeat(met <= common, met)]
         self._runs = Windows(runs.hashes[order], runs.rows[order], runs.places[order])
         self._sizes = np.minimum(self.tokens, size)
         self._lengths = np.unique(self._sizes[self.tokens >= min(LEAST, size)]).tolist() or [size]
-
-    def _all_runs(self, size: int) -> Iterator[Windows]:
-        """Yield the runs of ``size`` tokens, and the shorter questions as one run each; count the tokens."""
-        yield windows(tokenise([]), size)
-        for start in range(0, len(self._texts), _QUESTIONS):
-            tokens = tokenise(self._texts[start : start + _QUESTIONS])
-            self.tokens[start : start + _QUESTIONS] = tokens.counts
-            for length in range(min(LEAST, size), size + 1):
-                runs = windows(tokens, length)
-                mine = (tokens.counts[runs.rows] == length) | (length == size)
-                yield Windows(runs.hashes[mine], runs.rows[mine] + np.int32(start), runs.places[mine])
 
     @property
     def short(self) -> int:

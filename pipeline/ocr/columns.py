@@ -82,16 +82,10 @@ def _steps(texts: Sequence[str]) -> float:
 
 def _step(step: int, far: int = 9) -> float:
     """Return the score of a step: 1 for a step by one, 0 up to ``far``, else -0.5."""
-    if step == 1:
-        return 1.0
-    return 0.0 if 0 < step <= far else -0.5
+    return 1.0 if step == 1 else 0.0 if 0 < step <= far else -0.5
 
 
 def _rows(side: list[tuple[Rect, str]]) -> list[list[tuple[Rect, str]]]:
     """The segments of every row, top to bottom: the middle of each lies in the box of the first."""
-
-    def goes_on(row: list[tuple[Rect, str]], segment: tuple[Rect, str]) -> bool:
-        first = row[0][0]
-        return segment[0].middle < first.y1 - 0.25 * first.height
-
-    return group_while(sorted(side, key=lambda found: found[0].middle), goes_on)
+    ordered = sorted(side, key=lambda found: found[0].middle)
+    return group_while(ordered, lambda row, one: one[0].middle < row[0][0].y1 - 0.25 * row[0][0].height)

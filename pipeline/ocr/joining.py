@@ -96,19 +96,16 @@ def _unlike(pictures: Iterable[DocumentState]) -> str:
     if min(map(min, sizes)) < _SHORTEST:
         return f"a side of less than {_SHORTEST} pixels is too small for a page"
     shapes, areas = [max(size) / min(size) for size in sizes], [wide * high for wide, high in sizes]
-    for values, most in ((shapes, _SHAPE), (areas, _AREA)):
-        if max(values) > most * min(values):
-            return "they are of different sizes"
-    return ""
+    alike = max(shapes) <= _SHAPE * min(shapes) and max(areas) <= _AREA * min(areas)
+    return "" if alike else "they are of different sizes"
 
 
 def _series(name: str) -> tuple[str, str] | None:
     """Return what a picture's name has before and after its running number; None where it has none."""
     stem = unicodedata.normalize("NFKC", PurePosixPath(name).stem).lower()
     found = [*_P.running.finditer(stem)]
-    if not found or _P.year.fullmatch(stem):
-        return None
-    return stem[: found[-1].start()], stem[found[-1].end() :]
+    numbered = found and not _P.year.fullmatch(stem)
+    return (stem[: found[-1].start()], stem[found[-1].end() :]) if numbered else None
 
 
 def _number(picture: DocumentState) -> int:

@@ -129,19 +129,14 @@ def group_rows(runs: Iterable[TextRun]) -> list[list[TextRun]]:
             leads.append(run)
             buckets[int(run.baseline // 8)].append(index)
         rows[index].append(run)
-    _join_raised(rows, buckets)
-    return [sorted(row, key=lambda run: (run.box.x0, run.box.x1)) for row in rows if row]
-
-
-def _join_raised(rows: list[list[TextRun]], buckets: dict[int, list[int]]) -> None:
-    """Put digits that are raised or lowered at the size of their line into its row: the 9 of 10⁹."""
+    # Digits that are raised or lowered at the size of their line stand in its row: the 9 of 10⁹.
     for row in rows:
         if len(row) == 1 and row[0].confidence is None and _P.signs.fullmatch(row[0].text.strip()):
-            (run,) = row
-            near = [rows[index] for index in _near(run, buckets)]
-            base = next((other for other in near if any(_carries(one, run) for one in other)), None)
+            others = (rows[index] for index in _near(row[0], buckets))
+            base = next((other for other in others if any(_carries(one, row[0]) for one in other)), None)
             if base is not None:
                 base.append(row.pop())
+    return [sorted(row, key=lambda run: (run.box.x0, run.box.x1)) for row in rows if row]
 
 
 def _carries(base: TextRun, run: TextRun) -> bool:
@@ -175,11 +170,7 @@ def _row_distance(run: TextRun, lead: TextRun, row: list[TextRun]) -> float | No
 
 def split_row(row: list[TextRun], gap: float = TAB_GAP) -> list[list[TextRun]]:
     """A row cut where the white space is wider than ``gap`` em."""
-
-    def goes_on(segment: list[TextRun], run: TextRun) -> bool:
-        return not run.new_cell and _white(segment[-1], run) <= gap * _em(segment[-1], run)
-
-    return group_while(row, goes_on)
+    return group_while(row, lambda part, run: not run.new_cell and _white(part[-1], run) <= gap * _em(part[-1], run))
 
 
 def _white(last: TextRun, run: TextRun) -> float:

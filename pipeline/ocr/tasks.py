@@ -117,10 +117,7 @@ def read_pages(task: PageTask) -> list[dict[str, Any]]:
         with limit_resources(task.path, task.params.text_timeout):
             return found.read(task.path, task.pages, task.params)
 
-    def damaged(pages: list[PageRead | NeedsOcr]) -> bool:
-        return any("broken_page" in (page.reason or "") for page in pages)
-
-    pages = _twice(task.path, read, damaged)
+    pages = _twice(task.path, read, lambda found: any("broken_page" in (page.reason or "") for page in found))
     return [{"needs_ocr": page.reason} if isinstance(page, NeedsOcr) else page.to_json() for page in pages]
 
 

@@ -2,10 +2,8 @@
 
 import base64
 import re
-from functools import cache
 from typing import Any
 
-from jinja2 import Environment
 from markupsafe import Markup
 
 from build_dataset.pipeline.rendering.figures import INK
@@ -23,7 +21,8 @@ _VISIBLE |= {
 def render(template: str, /, **values: Any) -> bytes:
     """Return a page from a template (``package:name``) that extends ``page.html``, all but ``Markup`` escaped."""
     package, _, name = template.partition(":")
-    page = _environment(package).get_template(name).render(policy=_POLICY, **values)  # gaps are errors
+    pages = environment(package, "build_dataset.pipeline.rendering", autoescape=True)
+    page = pages.get_template(name).render(policy=_POLICY, **values)  # gaps are errors
     return page.translate(_VISIBLE).encode(errors="replace")
 
 
@@ -36,8 +35,3 @@ def inline(svg: bytes) -> Markup:
 def data_uri(content: bytes, media_type: str) -> str:
     """An image inside the page."""
     return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
-
-
-@cache
-def _environment(package: str) -> Environment:
-    return environment(package, "build_dataset.pipeline.rendering", autoescape=True)

@@ -90,6 +90,7 @@ def request_notes(
     )
 
 
+@cache
 def environment(*packages: str, **options: Any) -> Environment:
     """Return what renders the templates of packages, the first that has one; unknown names are errors."""
     loader = ChoiceLoader([PackageLoader(name) for name in dict.fromkeys(packages)])

@@ -25,6 +25,7 @@ _FILLED = (TEST, VALIDATION)
 """Filled in this order, so that the test split holds the lowest lots; what fits in neither is train."""
 _ROUNDS = 99  # times that a stratum is improved
 Contents = tuple[tuple[int, int], ...]  # the content of a unit: (stratum, questions) pairs
+Quotas = Sequence[Sequence[int]]  # questions by stratum and split
 QuotaGroup = Sequence[int]  # strata whose quotas must add up to a total: all strata, or those of a subcategory
 _Kinds = dict[Contents, list[int]]  # units by what they hold, in the order of lots
 
@@ -41,11 +42,7 @@ class SplitDraw:
     """Splits of units under quotas."""
 
     def __init__(
-        self,
-        contents: Sequence[Contents],
-        quotas: Sequence[Sequence[int]],
-        quota_groups: Sequence[QuotaGroup],
-        given: Mapping[int, int],
+        self, contents: Sequence[Contents], quotas: Quotas, quota_groups: Sequence[QuotaGroup], given: Mapping[int, int]
     ) -> None:
         """Take the units in the order of lots, and the splits that were decided before, which nothing changes."""
         self._contents, self._quotas, self._quota_groups, self._fixed = contents, quotas, quota_groups, given.keys()
@@ -82,13 +79,10 @@ class SplitDraw:
     def _fill_empty(self, split: int) -> None:
         """Move the unit that harms the quotas least, so that a small dataset made of groups has every split."""
         movable = [unit for unit, there in self.split.items() if there == TRAIN and unit not in self._fixed]
-
-        def harm(unit: int) -> tuple[int, int]:
-            content = self._contents[unit]
-            return self._change(_Move(content, TRAIN, split), self._surpluses([content])), unit
-
+        contents = ((unit, self._contents[unit]) for unit in movable)
+        harm = ((self._change(_Move(own, TRAIN, split), self._surpluses([own])), unit) for unit, own in contents)
         if len(movable) > 1:
-            self.put(min(movable, key=harm), split)
+            self.put(min(harm)[1], split)
 
     def balance(self) -> None:
         """Move single questions into or out of train until groups have their totals, from what is furthest behind."""

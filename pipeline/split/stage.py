@@ -7,7 +7,6 @@ memory can do better: one that never moves a question must decide on each by its
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -109,11 +108,7 @@ def _strata(questions: pl.DataFrame, labels: pl.DataFrame, params: SplitParams) 
 
 
 def _draw(
-    units: Sequence[SplitUnit],
-    given: dict[int, int],
-    of_row: Sequence[Stratum],
-    params: SplitParams,
-    labels: pl.DataFrame,
+    units: list[SplitUnit], given: dict[int, int], of_row: list[Stratum], params: SplitParams, labels: pl.DataFrame
 ) -> tuple[SplitDraw, dict[Stratum, int], list[Row]]:
     """The draw, the strata numbered in its order, and the quotas by stratum."""
     sizes = Counter(of_row[row] for unit in units for row in unit)

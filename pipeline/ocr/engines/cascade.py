@@ -152,9 +152,8 @@ def _unsure(glyphs: Sequence[Glyph]) -> list[int]:
 
 def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[LinePart] | None:
     """The parts of a line to read again; None for all of it."""
-    if not glyphs or sum(glyph.confidence for glyph in glyphs) < _HOPELESS * len(glyphs):
-        return None
-    if any(_RAISED.match(glyph.char) for glyph in glyphs):
+    sure = sum(glyph.confidence for glyph in glyphs)
+    if not glyphs or sure < _HOPELESS * len(glyphs) or any(_RAISED.match(glyph.char) for glyph in glyphs):
         return None
     spans: list[tuple[int, int]] = []
     for index in _unsure(glyphs):

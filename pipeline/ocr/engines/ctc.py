@@ -106,9 +106,7 @@ class Alphabet:
 
     @staticmethod
     def _overlooked(gap: Values, neighbours: Sequence[int]) -> float:
-        if not len(gap):
-            return 0.0
-        return float((1.0 - gap[:, [_BLANK, *set(neighbours)]].sum(axis=1)).max())
+        return float((1.0 - gap[:, [_BLANK, *set(neighbours)]].sum(axis=1)).max()) if len(gap) else 0.0
 
     def _stop_after_label(self, glyphs: list[Glyph], values: Values, at: NDArray[np.intp]) -> None:
         """A comma right after an option letter or a question number becomes a stop where one was likely at all.

@@ -183,6 +183,4 @@ def _identity(model: _Model, inference: str) -> str:
         for path in sorted(model.folder.glob("inference.*")):
             found.update(path.name.encode() + path.read_bytes())
         return f"{model.name} {found.hexdigest()[:12]}"
-    if inference == "onnxruntime":
-        return f"{model.name} of rapidocr {metadata.version('rapidocr')}"
-    return model.name
+    return f"{model.name} of rapidocr {metadata.version('rapidocr')}" if inference == "onnxruntime" else model.name

@@ -110,18 +110,23 @@ class RapidEngine(OcrEngine):
 
 
 def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
-    inner = [at for at, glyph in enumerate(glyphs) if not glyph.char.isspace()]
-    glyphs = glyphs[inner[0] : inner[-1] + 1] if inner else []
+    glyphs = _stripped(glyphs)
     text = "".join(glyph.char for glyph in glyphs)
     if not text or sum(glyph.confidence for glyph in glyphs) < _MIN_SCORE * len(glyphs):
         return None
     text = _COUNT.sub(lambda found: superscript(found[0].replace("°", "9")), text)
     corners = tuple((float(x), float(y)) for x, y in box)
     score = math.prod(glyph.confidence for glyph in glyphs if glyph.char.isalnum())
-    others = [tuple((char, round(value, 4)) for char, value in glyph.others) for glyph in glyphs]
-    doubts = tuple(
-        Doubt(at, round(min(glyph.confidence, 1.0), 4), round(glyph.gap, 3), others[at])
-        for at, glyph in enumerate(glyphs)
-        if glyph.doubtful
-    )
+    doubts = tuple(_doubt(at, glyph) for at, glyph in enumerate(glyphs) if glyph.doubtful)
     return Word(text, corners, round(score, 6), doubts)
+
+
+def _stripped(glyphs: list[Glyph]) -> list[Glyph]:
+    """The glyphs without spaces at either end."""
+    inner = [at for at, glyph in enumerate(glyphs) if not glyph.char.isspace()]
+    return glyphs[inner[0] : inner[-1] + 1] if inner else []
+
+
+def _doubt(at: int, glyph: Glyph) -> Doubt:
+    others = tuple((char, round(value, 4)) for char, value in glyph.others)
+    return Doubt(at, round(min(glyph.confidence, 1.0), 4), round(glyph.gap, 3), others)

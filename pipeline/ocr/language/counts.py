@@ -30,7 +30,12 @@ _RAREST = 2e-8  # The least probability: one of 50 million characters
 Codes = NDArray[np.int64]
 Keys = NDArray[np.uint32]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_folding = cache(lambda: {ord(old): ord(new) for old, new in simple_forms().items()})  # codes of simplified forms
+
+
+@cache
+def _folding() -> dict[int, int]:
+    """Code of the simplified form by the code of a character; what is no ideograph has one code a kind."""
+    return {ord(old): ord(new) for old, new in simple_forms().items()}
 
 
 @cache

@@ -131,13 +131,17 @@ def with_options(grids: Grids) -> Grids:
     found = {**grids}
     for name, grid in grids.items():
         for column, header in enumerate(grid[0]):
-            base = plain_header(header).removesuffix("id")  # question_id of questions, of quiz_question
-            tables = {one: plain_header(one).removesuffix("s") for one in grids if one != name and base}
-            parent = next((one for one, said in tables.items() if said.endswith(base.removesuffix("s"))), None)
+            base = plain_header(header).removesuffix("id")
+            parent = next((one for one in grids if one != name and base and _names(one, base)), None)
             if parent and base != plain_header(header) and (joined := _joined(grids[parent], grid, column, base)):
                 found[parent] = joined
                 found.pop(name, None)
     return found
+
+
+def _names(table: str, base: str) -> bool:
+    """Return whether a table is that of a foreign key: question_id of questions, of quiz_question."""
+    return plain_header(table).removesuffix("s").endswith(base.removesuffix("s"))
 
 
 def _joined(questions: list[list[str]], options: list[list[str]], foreign: int, base: str) -> list[list[str]]:

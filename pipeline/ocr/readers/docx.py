@@ -14,7 +14,7 @@ from build_dataset.pipeline.ocr.interfaces import NeedsOcr
 from build_dataset.pipeline.ocr.model import PageLine, PageRead
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import omml
-from build_dataset.pipeline.ocr.readers.docx_numbering import Numbering, W, integer
+from build_dataset.pipeline.ocr.readers.docx_numbering import Numbering, W, integer, value_of
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import LineKind, ReadMethod
 from build_dataset.schemas.errors import refused_as
@@ -107,7 +107,7 @@ class Walker:
             yield from self.blocks(box)
 
     def _label(self, paragraph: Any) -> str:
-        inherited = self._styles.get(_value(paragraph, "pPr", "pStyle") or "")
+        inherited = self._styles.get(value_of(paragraph, "pPr", "pStyle") or "")
         list_id, depth = _list_of(paragraph.find(f"{W}pPr/{W}numPr"))
         if list_id is None and inherited is not None:
             list_id, depth = inherited[0], depth if depth is not None else inherited[1]
@@ -166,7 +166,7 @@ def _list_of(properties: Any | None) -> tuple[str | None, int | None]:
     """List and level that a numPr element names."""
     if properties is None:
         return None, None
-    return _value(properties, "numId"), integer(properties.find(f"{W}ilvl"), "val")
+    return value_of(properties, "numId"), integer(properties.find(f"{W}ilvl"), "val")
 
 
 def _text(element: Any) -> Iterator[str]:
@@ -192,7 +192,7 @@ def _text(element: Any) -> Iterator[str]:
 def _scripted(run: Any) -> str:
     """A run's text, raised or lowered where it is and every character can be."""
     text = "".join(_text(run))
-    value, moved = _value(run, "rPr", "vertAlign"), _value(run, "rPr", "position") or "0"
+    value, moved = value_of(run, "rPr", "vertAlign"), value_of(run, "rPr", "position") or "0"
     if value == "superscript" or (value is None and moved.isdigit() and int(moved) >= _MOVED):
         return glyphs.superscript(text)
     lower = value is None and moved.startswith("-") and moved[1:].isdigit() and int(moved[1:]) >= _MOVED
@@ -201,16 +201,10 @@ def _scripted(run: Any) -> str:
 
 def _is_apart(run: Any) -> bool:
     """Return whether a run is bold, underlined, coloured or highlighted."""
-    marks = {name: _value(run, "rPr", name) for name in ("b", "u", "color", "highlight")}
+    marks = {name: value_of(run, "rPr", name) for name in ("b", "u", "color", "highlight")}
     bold = run.find(f"{W}rPr/{W}b") is not None and marks["b"] not in ("0", "false")
     plain = (None, "none", "auto", "000000", "black", "white")
     return bold or any(marks[name] not in plain for name in ("u", "color", "highlight"))
-
-
-def _value(element: Any, *path: str) -> str | None:
-    """Return the value that an element below states; None without one."""
-    found = element.find("/".join(f"{W}{name}" for name in path))
-    return None if found is None else found.get(f"{W}val")
 
 
 def _own(paragraph: Any, *tags: str) -> list[Any]:

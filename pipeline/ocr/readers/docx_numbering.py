@@ -26,6 +26,12 @@ def integer(element: Any | None, name: str, base: int = 10) -> int | None:
     return value if 0 <= value <= _MOST else None
 
 
+def value_of(element: Any, *path: str) -> str | None:
+    """Return the value that an element below states; None without one."""
+    found = element.find("/".join(f"{W}{name}" for name in path))
+    return None if found is None else found.get(f"{W}val")
+
+
 def format_number(value: int, style: str) -> str:
     """A number in one of Word's number formats; decimal for those that exam papers do not use."""
     if style in ("bullet", "none"):
@@ -43,9 +49,7 @@ def format_number(value: int, style: str) -> str:
         return signs[value - 1]
     if style == "decimalFullWidth":
         return "".join(chr(ord(digit) + 0xFEE0) for digit in str(value))
-    if style == "decimalZero":
-        return f"{value:02d}"
-    return str(value)
+    return f"{value:02d}" if style == "decimalZero" else str(value)
 
 
 def roman(value: int) -> str:
@@ -138,9 +142,6 @@ class Numbering:
 
 
 def _read_level(level: Any) -> _Level:
-    def value(tag: str, default: str) -> str:
-        found = level.find(f"{W}{tag}")
-        return default if found is None else found.get(f"{W}val", default)
-
-    told = integer(level.find(f"{W}start"), "val")
-    return _Level(value("numFmt", "decimal"), value("lvlText", ""), 1 if told is None else told, value("suff", "tab"))
+    style, pattern, suffix = (value_of(level, name) for name in ("numFmt", "lvlText", "suff"))
+    start = integer(level.find(f"{W}start"), "val")
+    return _Level(style or "decimal", pattern or "", 1 if start is None else start, suffix or "tab")

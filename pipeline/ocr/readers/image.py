@@ -197,9 +197,8 @@ def _check_size(picture: Image.Image, params: OcrParams) -> None:
 
 def page_count(width: int, height: int) -> int:
     """Return how many pages a picture of so many pixels is read as."""
-    if height <= TALL * width:
-        return 1
-    return max(1, min(_MOST, math.ceil(height / (_PAGE * width)), height // _LEAST))
+    pages = min(_MOST, math.ceil(height / (_PAGE * width)), height // _LEAST)
+    return max(1, pages) if height > TALL * width else 1
 
 
 def page_breaks(pixels: Pixels) -> list[tuple[int, int]]:

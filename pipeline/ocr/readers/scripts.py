@@ -106,10 +106,7 @@ def _bracketed(tokens: Tokens, at: int) -> tuple[Any, int]:
 
 def _name(tokens: Tokens, at: int) -> tuple[str | None, int]:
     """Return the name before a value (``text:``, ``'text' =>``, ``text =``) and the place of the value; 0 for none."""
-    if tokens[at].lastgroup == "string":
-        name, end = _text(tokens, at)
-    else:
-        name, end = tokens[at][0], at + 1
+    name, end = _text(tokens, at) if tokens[at].lastgroup == "string" else (tokens[at][0], at + 1)
     named = tokens[at].lastgroup in ("string", "word", "number")
     return (name, end + 1) if named and tokens[end][0] in (":", "=>", "=") and tokens[end + 1][0] != "=" else (None, 0)
 
