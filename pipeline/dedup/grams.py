@@ -89,8 +89,7 @@ class Vocabulary:
 
     def _counts_of(self, codes: NDArray[np.uint64]) -> NDArray[np.int64]:
         places = self._codes.searchsorted(codes)
-        counts: NDArray[np.int64] = np.where(self._codes[places] == codes, self._counts[places], 0)
-        return counts
+        return np.where(self._codes[places] == codes, self._counts[places], 0)
 
 
 _TEXTS = 500  # texts hashed at a time: 65,000 bigrams take 256 KiB, which stay in the second-level cache
@@ -115,9 +114,7 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
     band by band. Memory grows by eight bytes a text and band. Returned are (pairs, 2) indices with the smaller first,
     sorted, each pair once.
     """
-    keys: list[NDArray[np.uint64]] = []
-    present: list[NDArray[np.int64]] = []
-    before = 0
+    keys, present, before = list[NDArray[np.uint64]](), list[NDArray[np.int64]](), 0
     for some in (part[at : at + _TEXTS] for part in texts for at in range(0, len(part), _TEXTS)):
         grams = bigrams(some)
         inside, starts = np.unique(grams.rows, return_index=True)

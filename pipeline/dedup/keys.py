@@ -194,10 +194,7 @@ class Meaning:
         return sorted(word for word in words if len(word) <= 3 or not word.islower() or _SERIES.fullmatch(word))
 
 
-@lru_cache(maxsize=1 << 16)
-def meaning(key: str) -> Meaning:
-    """The meaning of a key, kept for the next comparison."""
-    return Meaning(key)
+meaning = lru_cache(maxsize=1 << 16)(Meaning)  # of a key, kept for the next comparison
 
 
 def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:

@@ -23,6 +23,7 @@ _TURNS_ON = re.compile("[0-9·%°A-Za-zμ岁周天日月年克升次不无未非
 _FIGURES = re.compile(FIGURES)
 MERGED = ("exact", "reordered_options", "same_question")  # Kinds whose later copy is merged into the better one
 CONFLICT = "conflict"
+SAME = (*MERGED, CONFLICT)  # kinds of one question, be it with two answers
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,6 @@ class Relation:
     reason: str = ""  # of copies that are merged: what differs, for people
     labels: dict[str, str] = field(default_factory=dict)  # the other's letter for each of the question's
     certain: bool = False  # stems that are the same beyond doubt, so that another key is a conflict
-
-    @property
-    def same_text(self) -> bool:
-        """Return whether both are one question, be it with two answers."""
-        return self.kind in MERGED or self.kind == CONFLICT
 
 
 def compare_stems(
@@ -107,11 +103,7 @@ def similarity(first: str, second: str) -> float:
     return by_characters / 100
 
 
-@lru_cache(maxsize=1 << 16)
-def _letters(text: str) -> str:
-    return "".join(sorted(text))
-
-
+_letters = lru_cache(maxsize=1 << 16)(lambda text: "".join(sorted(text)))
 _OPTION_MISREAD = 0.5
 """Largest plausible share of misread characters: options are short, and the other options support this match."""
 _SHORT = 6  # below so many characters one other character makes another word of an option: 肺腺癌 / 肺腺瘤
@@ -136,8 +128,7 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
         return Matching(dict(zip(first.labels, second.labels, strict=True)), True, 1.0, True)
     doubtful, recognised = (first.doubtful, second.doubtful), (first.recognised, second.recognised)
     rest = list(range(len(second.options)))
-    pairs: dict[int, int] = {}
-    scores: list[float] = []
+    pairs, scores = dict[int, int](), list[float]()
     equal, reworded = 0, set[str]()
     for step in ("equal", "misread", "reworded"):  # the surest first, the next with what is left
         for place, option in enumerate(first.options):

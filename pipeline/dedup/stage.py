@@ -14,7 +14,7 @@ from build_dataset.pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, find_ca
 from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import OPTION_BREAK, Compared, comparable_items, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
-from build_dataset.pipeline.dedup.relation import CONFLICT, MERGED, Relation, keys_contradict, relate, translate_keys
+from build_dataset.pipeline.dedup.relation import CONFLICT, SAME, Relation, keys_contradict, relate, translate_keys
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.questions import Cluster, Merge, Question, ReviewItem
@@ -79,7 +79,7 @@ class Resolver:
             resolution.edges.append((one, other, relation.kind))
             if relation.kind == CONFLICT:
                 self._contradictions.setdefault(one, []).append(other)
-            if relation.same_text:
+            if relation.kind in SAME:
                 same.merge(one, other)
                 # speaks for both from here on
                 best[same[one]] = min(one, other, key=self._ranks.__getitem__)
@@ -103,7 +103,7 @@ class Resolver:
         followers: dict[int, dict[int, Relation]] = {}
         for row in sorted(rows, key=self._ranks.__getitem__):
             related = [(leader, self._relation(row, leader)) for leader in followers]
-            same = [(leader, relation) for leader, relation in related if relation is not None and relation.same_text]
+            same = [(leader, relation) for leader, relation in related if relation and relation.kind in SAME]
             if same:
                 leader, relation = max(same, key=lambda pair: (pair[1].kind == "exact", pair[1].score))
                 followers[leader][row] = relation
@@ -157,7 +157,7 @@ def clusters(ids: list[str], groups: Sequence[str | None], gone: Iterable[int], 
     """
     kinds: dict[int, str] = {}  # the most telling kind of each row's relations
     for *pair, kind in (edges := list(edges)):
-        shown = "survivor" if kind in (*MERGED, CONFLICT) else kind
+        shown = "survivor" if kind in SAME else kind
         for row in pair:
             kinds[row] = min(kinds.get(row, shown), shown, key=KINDS.index)
     # A group of which a member has relatives stays together, so that merging one member leaves none behind.

@@ -50,9 +50,7 @@ def card(
     corrected = Counter(part for parts in whole["corrected"] for part in parts)
     types = distribution(splits, "question_type")
     licence = dataset.license.strip().lower()
-    pictures = {
-        kind: [name for name in SPLITS if f"{kind}/{name}.parquet" in checksums] for kind in ("figures", "images")
-    }
+    pictures = {top: [one for one in SPLITS if f"{top}/{one}.parquet" in checksums] for top in ("figures", "images")}
     made = rendered(
         "build_dataset.pipeline.export:card.md",
         dataset=dataset,

@@ -17,7 +17,7 @@ from rapidfuzz import fuzz
 
 from build_dataset.pipeline.dedup.keys import FILLER, symbols_kept
 from build_dataset.pipeline.leaks.files import BenchmarkText
-from build_dataset.pipeline.leaks.tokens import Places, Tokens, Windows, joined, tokenise, windows
+from build_dataset.pipeline.leaks.tokens import Tokens, Windows, joined, tokenise, windows
 
 _ASKED = 60  # least likeness (0..100) of a stem to the place of a record that is most like it
 LEAST = 8  # least number of tokens of a compared question; a shorter run proves nothing
@@ -85,8 +85,7 @@ class Index:
 
     def matches(self, records: Iterable[BenchmarkText]) -> tuple[list[BenchmarkMatch], int]:
         """The best match of every question that shares a run with these records, by row; and how many they are."""
-        best: dict[int, BenchmarkMatch] = {}
-        seen = 0
+        best, seen = dict[int, BenchmarkMatch](), 0
         for block in _blocks(records):
             seen += len(block)
             by_runs = list(self._in_block(block))
@@ -111,8 +110,11 @@ class Index:
         shares_of = pairs.with_columns(share=shares, records=pl.len().over("row"))
         ordered = shares_of.sort("row", -pl.col("share"), maintain_order=True)
         for row in ordered.unique("row", keep="first", maintain_order=True).iter_rows(named=True):
-            first, last = _longest(np.array(row["place"]), row["size"])
-            record = block[row["row_there"]]
+            distinct = np.unique(row["place"])  # overlapping windows make up runs
+            breaks = np.flatnonzero(np.diff(distinct) > row["size"])  # a gap without any shared run
+            begins, ends = distinct[np.append(0, breaks + 1)], distinct[np.append(breaks, len(distinct) - 1)]
+            at, record = int(np.argmax(ends - begins)), block[row["row_there"]]  # the longest of them
+            first, last = int(begins[at]), int(ends[at]) + row["size"]
             yield BenchmarkMatch(row["row"], row["share"], first, last, record.line, row["records"], record.text)
 
     def _shared(self, tokens: Tokens) -> pl.DataFrame:
@@ -156,19 +158,8 @@ def _letters(text: str) -> str:
     return _NO_LETTER.sub("", symbols_kept(_LABEL.sub("", unicodedata.normalize("NFKC", text))))
 
 
-def _longest(places: Places, size: int) -> tuple[int, int]:
-    """The longest run that overlapping windows make up: its first token, and the one after its last."""
-    distinct = np.unique(places)
-    breaks = np.flatnonzero(np.diff(distinct) > size)  # a gap without any shared run
-    begins = np.concatenate(([0], breaks + 1))
-    ends = np.concatenate((breaks, [len(distinct) - 1]))
-    longest = int(np.argmax(distinct[ends] - distinct[begins]))
-    return int(distinct[begins[longest]]), int(distinct[ends[longest]]) + size
-
-
 def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:
-    block: list[BenchmarkText] = []
-    characters = 0
+    block, characters = list[BenchmarkText](), 0
     for record in records:
         block.append(record)
         characters += len(record.text)

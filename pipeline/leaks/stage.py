@@ -31,7 +31,7 @@ def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
         pl.concat_str("shared_stem", "stem", separator="\n", ignore_nulls=True).alias("stem"),
         pl.col("options").list.eval(pl.element().struct.field("text")),
     )
-    listed = [*_across_splits(questions, texts, params)]
+    listed = _across_splits(questions, texts, params)
     across = Counter(leak.kind for leak in listed)
     facts: dict[str, Any] = {"across_splits": {kind: across[kind] for kind in ("exact", "near")}}
     files: list[BenchmarkFile] = []
@@ -69,8 +69,7 @@ def _in_benchmarks(
         raise UserError(f"leaks.benchmarks = {params.benchmarks}: no JSON, JSONL, CSV, TSV or Parquet file there")
     whole = texts.select(pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n"))["stem"].to_list()
     index = Index(whole, params.ngram, params.common, params.copied)
-    leaks: list[Leak] = []
-    files: list[BenchmarkFile] = []
+    leaks, files = list[Leak](), list[BenchmarkFile]()
     with context.progress(len(paths), "benchmarks") as advance:
         for name, path in paths:
             matches, records = index.matches(read_texts(path))

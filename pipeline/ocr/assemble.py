@@ -239,8 +239,7 @@ def exam_of(document: str, manifest: Mapping[str, Exam]) -> Exam:
                 exam_type, chosen = category.zh, subcategory
     if chosen is None:
         return Exam(exam_type)
-    subject = next((name for name in chosen.subjects if name.casefold() in names), None)
-    return Exam(exam_type, chosen.zh, subject)
+    return Exam(exam_type, chosen.zh, next((name for name in chosen.subjects if name.casefold() in names), None))
 
 
 def read_manifest(raw: Path) -> dict[str, Exam]:

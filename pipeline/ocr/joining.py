@@ -42,11 +42,10 @@ def join_pictures(
         build: the build folder, which gets a list of each paper's pictures.
     """
     pictures = [one for one in readings if one.facts.picture and one.facts.picture.frames == 1]
-    damaged = group_values((_folder(one.name), one) for one in broken)
-    joined: dict[str, DocumentState] = {}
-    inside: set[str] = set()
+    damaged = group_values((one.name.rpartition("/")[0], one) for one in broken)
+    joined, inside = dict[str, DocumentState](), set[str]()
     notes, said = list[str](), dict(params.joins)
-    for folder, own in sorted(group_values((_folder(one.name), one) for one in pictures).items()):
+    for folder, own in sorted(group_values((one.name.rpartition("/")[0], one) for one in pictures).items()):
         # The settings of the folder, of one of its pictures or a folder around it, else of all.
         places = [folder, *(one.name for one in own), *(path.as_posix() for path in PurePosixPath(folder).parents)]
         wish = next((said[place] for place in places if place in said), params.join_images)
@@ -60,11 +59,6 @@ def join_pictures(
                 inside.update(one.name for one in pages)
             notes.append(f'{first}: {_listed(pages)} {told}; [sources."{folder or first}"] join_images = {other}')
     return [joined.get(one.name, one) for one in readings if one.name not in inside or one.name in joined], notes
-
-
-def _folder(name: str) -> str:
-    folder = PurePosixPath(name).parent.as_posix()
-    return "" if folder == "." else folder
 
 
 def _papers(

@@ -117,8 +117,7 @@ def group_rows(runs: Iterable[TextRun]) -> list[list[TextRun]]:
 
     Larger runs are placed first; a smaller one (a superscript, an index) joins the row it stands in.
     """
-    rows: list[list[TextRun]] = []
-    leads: list[TextRun] = []
+    rows, leads = list[list[TextRun]](), list[TextRun]()
     buckets: dict[int, list[int]] = defaultdict(list)
     for run in sorted(runs, key=lambda run: (-round(run.size), run.box.y0, run.box.x0)):
         found = ((_row_distance(run, leads[index], rows[index]), index) for index in _near(run, buckets))

@@ -98,9 +98,7 @@ def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[
     images = sorted(drawing.images, key=lambda box: (box.x0, box.y0))
     strips = group_while(
         images,
-        lambda strip, box: (
-            max(map(abs, np.subtract(strip[-1][::2], box[::2]))) < 1 and abs(strip[-1].y1 - box.y0) < 1.5
-        ),
+        lambda own, box: max(map(abs, np.subtract(own[-1][::2], box[::2]))) < 1 and abs(own[-1].y1 - box.y0) < 1.5,
     )
     pictures = [box for box in map(bounding_box, strips) if not (runs and lies_under_text(box, runs))]
     for box in map(bounding_box, cluster_boxes(pictures, 1.5)):
@@ -129,8 +127,7 @@ def cell_rules(drawing: Drawing, regions: Sequence[PageRegion]) -> list[Rect]:
 
 def _tables(drawing: Drawing) -> tuple[list[Rect], list[Rect]]:
     """Boxes of ruled tables, and the rules that belong to none."""
-    tables: list[Rect] = []
-    loose: list[Rect] = []
+    tables, loose = list[Rect](), list[Rect]()
     for members in cluster_boxes(drawing.across + drawing.down, 2.5):  # points: rules that nearly meet
         box = bounding_box(members)
         if _is_grid(members) and sum(shape.touches(box, 0.0) for shape in drawing.shapes) < 4:

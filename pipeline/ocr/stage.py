@@ -115,8 +115,7 @@ def _astray(manifest: Mapping[str, Exam], documents: Sequence[str]) -> list[str]
 
 def _sort(files: Iterator[RawFile]) -> tuple[list[RawFile], dict[str, str]]:
     """Return the files to read, and the others by name with the earlier document that has the same bytes."""
-    seen: dict[str, RawFile] = {}
-    duplicates: dict[str, str] = {}
+    seen, duplicates = dict[str, RawFile](), dict[str, str]()
     for file in sorted(files, key=lambda file: file.document):
         if file.document != MANIFEST and seen.setdefault(file.sha256, file) is not file:
             duplicates[file.document] = seen[file.sha256].document
@@ -128,9 +127,7 @@ def _look(
 ) -> tuple[list[DocumentState], list[Rejection], list[str]]:
     """Open every file in a worker, where a hostile one can do no harm. Return documents, rejects, notes."""
     by_name = {file.document: file for file in files}
-    readings: list[DocumentState] = []
-    rejects: list[Rejection] = []
-    tasks: list[FileTask] = []
+    readings, rejects, tasks = list[DocumentState](), list[Rejection](), list[FileTask]()
     for name in by_name:
         try:
             tasks.append(FileTask(name, locate(context.raw, context.build, name), params))

@@ -60,7 +60,7 @@ def scalar(value: Any) -> str:
 def rendered(template: str, /, **values: Any) -> str:
     """Return a template (``package:name``, as of pages) with these values; the filters escape what is not ours."""
     package, _, name = template.partition(":")
-    return _environment(package).get_template(name).render(values)
+    return environment(package).get_template(name).render(values)
 
 
 def notes(package: str, **values: Any) -> list[str]:
@@ -96,13 +96,7 @@ def environment(*packages: str, **options: Any) -> Environment:
     loader = ChoiceLoader([PackageLoader(name) for name in dict.fromkeys(packages)])
     ours = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     rendering = Environment(loader=loader, **{**ours, **options})  # noqa: S701 - pages ask for autoescape
+    rendering.globals |= {"table": table, "SPLITS": SPLITS}
     rendering.filters |= {"number": number, "percent": percent, "counted": counted, "minute": minute}
+    rendering.filters |= {"text": text, "code": code, "scalar": scalar}
     return rendering
-
-
-@cache
-def _environment(package: str) -> Environment:
-    made = environment(package)
-    made.globals |= {"table": table, "SPLITS": SPLITS}
-    made.filters |= {"text": text, "code": code, "scalar": scalar}
-    return made

@@ -74,15 +74,12 @@ class SplitDraw:
                 self.put(unit, next(fits, TRAIN))
         for split in _FILLED:
             if split in wanted and split not in self.split.values():
-                self._fill_empty(split)
-
-    def _fill_empty(self, split: int) -> None:
-        """Move the unit that harms the quotas least, so that a small dataset made of groups has every split."""
-        movable = [unit for unit, there in self.split.items() if there == TRAIN and unit not in self._fixed]
-        contents = ((unit, self._contents[unit]) for unit in movable)
-        harm = ((self._change(_Move(own, TRAIN, split), self._surpluses([own])), unit) for unit, own in contents)
-        if len(movable) > 1:
-            self.put(min(harm)[1], split)
+                # The unit that harms the quotas least, so that a small dataset made of groups has every split.
+                movable = [unit for unit, there in self.split.items() if there == TRAIN and unit not in self._fixed]
+                moves = ((unit, _Move(self._contents[unit], TRAIN, split)) for unit in movable)
+                harm = ((self._change(move, self._surpluses([move.content])), unit) for unit, move in moves)
+                if len(movable) > 1:
+                    self.put(min(harm)[1], split)
 
     def balance(self) -> None:
         """Move single questions into or out of train until groups have their totals, from what is furthest behind."""
@@ -102,11 +99,9 @@ class SplitDraw:
     def _next(self, quota_group: QuotaGroup, singles: Mapping[int, list[int]], split: int, source: int) -> int | None:
         """The next single question to move out of ``source``: the lowest lot in, the highest out."""
         order = 1 if source == TRAIN else -1  # out of train what is behind most, into it what is ahead
-        for stratum in sorted(quota_group, key=lambda stratum: (order * self._surplus(stratum)[split], stratum)):
-            for unit in singles.get(stratum, [])[::order]:
-                if self.split[unit] == source:
-                    return unit
-        return None
+        strata = sorted(quota_group, key=lambda stratum: (order * self._surplus(stratum)[split], stratum))
+        units = (unit for stratum in strata for unit in singles.get(stratum, [])[::order])
+        return next((unit for unit in units if self.split[unit] == source), None)
 
     def repair(self) -> None:
         """Move a unit at a time in strata that are a question or more from their ideal, while that helps.

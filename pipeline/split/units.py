@@ -134,13 +134,9 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
     return {row: next(split for split in _KEEPS if split in splits) for row, splits in earlier.items()}
 
 
-def keep_released(
-    units: Sequence[SplitUnit], known: Mapping[int, int]
-) -> tuple[list[SplitUnit], dict[int, int], list[int]]:
+def keep_released(units: list[SplitUnit], known: dict[int, int]) -> tuple[list[SplitUnit], dict[int, int], list[int]]:
     """Return units without rows that another split released, their given splits (test first), and those rows."""
-    kept: list[SplitUnit] = []
-    given: dict[int, int] = {}
-    retired: list[int] = []
+    kept, given, retired = list[SplitUnit](), dict[int, int](), list[int]()
     for number, unit in enumerate(units):
         splits = {known[row] for row in unit if row in known}
         if not splits:

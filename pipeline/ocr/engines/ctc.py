@@ -87,7 +87,11 @@ class Alphabet:
         for glyph, step in zip(glyphs, at.tolist(), strict=True):
             if glyph.confidence < SURE:
                 glyph.others = self._others(values[step], glyph.char)
-                _prefer_ideograph(glyph)
+                share = dict(glyph.others).get("口", 0.0)
+                if glyph.char in "□☐" and share > _AS_BOX:  # what stands beside the box decides, 口服
+                    others = [(glyph.char, glyph.confidence), *(one for one in glyph.others if one[0] != "口")]
+                    glyph.others = tuple(sorted(others, key=lambda one: -one[1]))
+                    glyph.char, glyph.confidence = "口", share
         for left, right, glyph in zip(runs, runs[1:], glyphs, strict=False):
             glyph.gap = self._overlooked(values[left[1] : right[0]], (best[left[0]], best[right[0]]))
         glyphs[-1].gap = self._overlooked(values[runs[-1][1] :], (best[runs[-1][0]],))
@@ -131,15 +135,6 @@ class Alphabet:
             glyph.confidence = max(glyph.confidence, stop / (stop + comma))
         else:
             glyph.confidence = min(glyph.confidence, 0.5)  # below every limit: read again
-
-
-def _prefer_ideograph(glyph: Glyph) -> None:
-    """Make a box the 口 that it may be, in place: what stands beside it decides, 口服."""
-    share = dict(glyph.others).get("口", 0.0)
-    if glyph.char in "□☐" and share > _AS_BOX:
-        others = [one for one in glyph.others if one[0] != "口"]
-        glyph.others = tuple(sorted([(glyph.char, glyph.confidence), *others], key=lambda one: -one[1]))
-        glyph.char, glyph.confidence = "口", share
 
 
 def label_end(chars: Sequence[str]) -> int | None:

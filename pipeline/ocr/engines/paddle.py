@@ -112,7 +112,14 @@ class PaddleEngine(OcrEngine):
     @staticmethod
     def models(params: PaddleOcrParams) -> list[str]:
         """Return what names the models that read: the package they ship in, or a hash of what their folder holds."""
-        return [_identity(model, params.inference) for model in _models(params)]
+        named = []
+        for model in _models(params):
+            found = sha256()
+            for path in sorted(model.folder.glob("inference.*")) if model.folder else ():
+                found.update(path.name.encode() + path.read_bytes())
+            packaged = f" of rapidocr {metadata.version('rapidocr')}" if params.inference == "onnxruntime" else ""
+            named.append(f"{model.name} {found.hexdigest()[:12]}" if model.folder else f"{model.name}{packaged}")
+        return named
 
     def recognise(self, pixels: Pixels) -> list[Word]:
         """The lines of an RGB image."""
@@ -175,12 +182,3 @@ def check_options(params: PaddleOcrParams) -> None:
                 f"set {model.part}_dir to its folder with inference.onnx and inference.yml, or choose "
                 f"{' or '.join(name for name in _PACKAGED if name.endswith(model.part[:3]))}"
             )
-
-
-def _identity(model: _Model, inference: str) -> str:
-    if model.folder is not None:
-        found = sha256()
-        for path in sorted(model.folder.glob("inference.*")):
-            found.update(path.name.encode() + path.read_bytes())
-        return f"{model.name} {found.hexdigest()[:12]}"
-    return f"{model.name} of rapidocr {metadata.version('rapidocr')}" if inference == "onnxruntime" else model.name

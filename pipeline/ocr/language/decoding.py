@@ -294,8 +294,7 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     codes[codes == CIRCLED] = BREAK
     gain = language.logs(codes[:-2], codes[1:-1], codes[2:], besides=1) - language.use(codes[2:])
     gain[codes[2:] == 0] = np.nan  # Behind the text
-    found: list[Values] = []
-    start = 0
+    found, start = list[Values](), 0
     for draft in drafts:
         places = [at for at, char in enumerate(draft.text) if char.isalnum()]
         rows = [_row(draft, at, gain[start + at : start + at + 3]) for at in places]

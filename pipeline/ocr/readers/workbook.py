@@ -130,8 +130,7 @@ def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Pl
     ``UnreadableDocument``: ``broken``; ``too_large`` for a sheet that cannot be laid out; ``no_value`` where a formula
     was never calculated: its cell would be empty.
     """
-    pictures: dict[str, tuple[Place, ...]] = {}
-    shown: dict[str, dict[Place, str]] = {}
+    pictures, shown = dict[str, tuple[Place, ...]](), dict[str, dict[Place, str]]()
     damage = refused_as("broken", "the archive is cut short or damaged", _DAMAGE)
     with damage, zipfile.ZipFile(path) as archive:
         members = set(archive.namelist())
@@ -218,8 +217,7 @@ def _anchors(archive: zipfile.ZipFile, part: str) -> Iterator[Place]:
 
 def _rich_texts(parts: Iterable[Any]) -> dict[str, str]:
     """Texts by how they read without marks, where characters are raised or lowered: 10 and 9/L is 10⁹/L, not 109/L."""
-    found: dict[str, str] = {}
-    times: Counter[str] = Counter()
+    found, times = dict[str, str](), Counter[str]()
     for item in (item for part in parts for item in part.iter(f"{_MAIN}si", f"{_MAIN}is")):
         flat = marked = ""
         for run in [item, *item.findall(f"{_MAIN}r")]:
