@@ -183,8 +183,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 def _checked(container: zipfile.ZipFile, size: int) -> list[zipfile.ZipInfo]:
     """Return the files of an archive that may be papers, unless there are too many or they unpack to too much."""
-    infos = [info for info in container.infolist() if not info.is_dir()]
-    infos = [info for info in infos if not is_ignored("/".join(_parts(info)))]
+    infos = [info for info in container.infolist() if not (info.is_dir() or is_ignored("/".join(_parts(info))))]
     unpacked = sum(info.file_size for info in infos)
     if len(infos) > MEMBERS:
         raise UnreadableDocument("too_large", f"{len(infos):,} files, more than {MEMBERS:,}: {_BY_HAND}")

@@ -45,8 +45,7 @@ def find_candidates(keys: pl.DataFrame, seed: int) -> tuple[NDArray[np.int64], i
     chosen = keys[distinct]
     whole = candidate_pairs(map(_shingled, framed(chosen, "core", OPTIONS)), WHOLE, seed)
     stems = candidate_pairs(map(_shingled, sliced(chosen, pl.col("core"))), STEM, seed + 1)
-    # two rows in one number
-    pairs = np.union1d(whole[:, 0] << 32 | whole[:, 1], stems[:, 0] << 32 | stems[:, 1])
+    pairs = np.union1d(whole[:, 0] << 32 | whole[:, 1], stems[:, 0] << 32 | stems[:, 1])  # two rows in one number
     near, scores = _hopeful(np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1), chosen)
     chosen_pairs = _thinned(near, chosen)
     near, scores, left_out = near[chosen_pairs], scores[chosen_pairs], int(np.sum(~chosen_pairs))

@@ -148,8 +148,7 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
             equal += step == "equal"
             if step == "reworded":
                 reworded.add(first.labels[place])
-    # an option that the other lacks counts as unlike
-    longer = max(len(first.options), len(second.options), 1)
+    longer = max(len(first.options), len(second.options), 1)  # an option that the other lacks counts as unlike
     return Matching(
         labels={first.labels[one]: second.labels[other] for one, other in sorted(pairs.items())},
         complete=len(pairs) == longer,

@@ -81,8 +81,7 @@ class Resolver:
                 self._contradictions.setdefault(one, []).append(other)
             if relation.kind in SAME:
                 same.merge(one, other)
-                # speaks for both from here on
-                best[same[one]] = min(one, other, key=self._ranks.__getitem__)
+                best[same[one]] = min(one, other, key=self._ranks.__getitem__)  # speaks for both from here on
         for rows in same.subsets():
             if len(rows) > 1:
                 self._settle(rows, resolution)

@@ -114,14 +114,11 @@ def size_category(total: int) -> str:
 
 
 def _change_rows(standing: ReleaseComparison) -> list[Row]:
-    """Return the questions of each kind of change by split."""
     rows = standing.changes.rows.with_columns(of=pl.coalesce("split", "previous_split"))
     counts = Counter(rows.select("change", "of").iter_rows())
-    return [
-        (f"{kind}: {WORDS['kinds'][kind]}", *(f"{counts[kind, split]:,}" for split in SPLITS), f"{total:,}")
-        for kind, total in standing.changes.counts().items()
-        if total
-    ]
+    totals = {kind: total for kind, total in standing.changes.counts().items() if total}
+    by_split = {kind: [f"{counts[kind, split]:,}" for split in SPLITS] for kind in totals}
+    return [(f"{kind}: {WORDS['kinds'][kind]}", *by_split[kind], f"{total:,}") for kind, total in totals.items()]
 
 
 def _status_row(whole: pl.DataFrame, dimension: Dimension) -> Row:

@@ -125,8 +125,7 @@ def compare_releases(
     new = pl.concat(rows.with_columns(split=pl.lit(split)) for split, rows in splits.items())
     names = [name for name in ReleaseRow.column_names() if name != "question_id"]
     shared = [name for name in names if name in old.columns]
-    # columns that readers miss
-    gone = tuple(sorted(set(old.columns) - {*ReleaseRow.column_names(), "split"}))
+    gone = tuple(sorted(set(old.columns) - {*ReleaseRow.column_names(), "split"}))  # columns that readers miss
     before = old.select(
         pl.col("question_id").alias("previous_id"),
         pl.col("split").alias("split_before"),

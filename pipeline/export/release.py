@@ -207,6 +207,5 @@ def push_release(dataset: DatasetParams, upload: Upload) -> str:
 
 
 def _line(error: Exception) -> str:
-    """Return the message of an error in one line."""
     lines = [line for line in str(error).strip().splitlines() if line.strip()]
     return (lines or [type(error).__name__])[-1][:200]  # the hub says last what was wrong

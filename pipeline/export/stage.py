@@ -38,12 +38,12 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     files = {one.path.format(split=name): one.write(rows) for one in wanted for name, rows in splits.items()}
     files |= task_files(context.dataset, splits, params.tools())
     files |= image_files(splits, tables, context, of_all=params.images)
+    counted = {
+        name: sorted(distribution(splits, name).items(), key=lambda item: item[0] or "") for name in dimensions()
+    }
     labels = {
-        name: [
-            {"label": label, "label_en": dimension.english(label), **counts}
-            for label, counts in sorted(distribution(splits, name).items(), key=lambda item: item[0] or "")
-        ]
-        for name, dimension in dimensions().items()
+        name: [{"label": label, "label_en": dimensions()[name].english(label), **counts} for label, counts in own]
+        for name, own in counted.items()
     }
     content = {**figures, "labels": labels}
     files["statistics.json"] = (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
@@ -52,8 +52,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     def describe(outputs: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
         metadata = croissant(context.dataset, splits, outputs)
         checksums = {name: str(entry["sha256"]) for name, entry in outputs.items()}
-        # made here, so not among the outputs yet
-        checksums["croissant.json"] = hashlib.sha256(metadata).hexdigest()
+        checksums["croissant.json"] = hashlib.sha256(metadata).hexdigest()  # made here, so not among the outputs yet
         page = card(context.dataset, splits, figures, stands, tables, checksums, story)
         return {"croissant.json": metadata, "README.md": page.encode()}
 

@@ -96,7 +96,6 @@ class Index:
         return [best[row] for row in sorted(best)], seen
 
     def _in_block(self, block: Sequence[BenchmarkText]) -> Iterator[BenchmarkMatch]:
-        """The best record of each question."""
         tokens = tokenise([record.text for record in block])
         size = pl.col("size").first()
         steps = pl.col("place").diff().fill_null(size)  # overlapping runs share tokens

@@ -54,8 +54,7 @@ def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksPa
     kinds |= dict.fromkeys(exact_pairs(questions), ("exact", 1.0))  # exact wins over near
     leaks = []
     for pair, (kind, score) in kinds.items():
-        # test before validation before train
-        one, other = sorted(pair, key=lambda row: -SPLITS.index(splits[row]))
+        one, other = sorted(pair, key=lambda row: -SPLITS.index(splits[row]))  # test before validation before train
         there = {"other_id": ids[other], "other_split": splits[other]}
         leaks.append(Leak(question_id=ids[one], split=splits[one], kind=kind, score=score, **there))
     return sorted(leaks, key=lambda item: (item.question_id, item.other_id or ""))

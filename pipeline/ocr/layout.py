@@ -173,7 +173,6 @@ def split_row(row: list[TextRun], gap: float = TAB_GAP) -> list[list[TextRun]]:
 
 
 def _white(last: TextRun, run: TextRun) -> float:
-    """White space between two runs in points."""
     margin = OCR_MARGIN * _em(last, run) if run.confidence is not None else 0.0
     return run.box.x0 - last.box.x1 + margin
 

@@ -89,7 +89,6 @@ def _once(words: Sequence[Word], em: float) -> list[Word]:
 
 
 def _from(word: Word, start: int) -> Word:
-    """Return a word without its first characters."""
     own = word.doubts and tuple(one._replace(at=one.at - start) for one in word.doubts if one.at >= start)
     return replace(word, text=word.text[start:], doubts=own)
 

@@ -100,14 +100,12 @@ class PageStore:
         self._language = Language(own, recognised=recognised, confused=sorted(pairs))
 
     def _printed(self, readings: Sequence[DocumentState]) -> Iterator[str]:
-        """Yield the text of rows and text layers."""
         for reading in readings:
             yield from (row.fields for row in reading.facts.rows or ())
             for page in reading.sound:
                 yield from (line[0] for line in self._text(reading, page).get("lines", ()))
 
     def _recognised(self, readings: Sequence[DocumentState]) -> Iterator[list[list[Any]]]:
-        """Yield the words of each page that was recognised."""
         jobs = (Job(reading, page) for reading in readings for page in reading.sound)
         keys = (self.first.key(job) for job in jobs if "needs_ocr" in self._text(job.reading, job.page))
         yield from (found["words"] for key in keys if (found := self._store.get(key)))

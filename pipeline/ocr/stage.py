@@ -54,34 +54,23 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
 
     lost = {reading.name: reading.failures[1] for reading in readings if reading.pages and not reading.sound}
     rejects += starmap(_rejection, lost.items())
-    made = assemble.build_tables(
-        (reading, [store.page(reading, number) for number in reading.pages], exam_of(reading.name, manifest))
-        for reading in readings
-        if reading.name not in lost
-    )
+    read = ((one, [store.page(one, number) for number in one.pages]) for one in readings if one.name not in lost)
+    made = assemble.build_tables((one, pages, exam_of(one.name, manifest)) for one, pages in read)
     told = {one.name: [note.replace('"FILE"', f'"{one.name}"') for note in one.facts.told] for one in readings}
     left_out = {name: found for name, found in told.items() if found}
     facts = _facts(made, duplicates, params)
     pages = {one.name: [part.name for part in one.parts if not part.failures] for one in readings if one.parts}
+    merged = len(duplicates) + sum(len(names) - 1 for names in pages.values())
+    left = (f"{name}: {note}" for name, found in left_out.items() for note in found)
     return Result(
         tables=made,
-        counts=Counts(
-            n_input=len(first) + len(duplicates),
-            kept=made["documents"].height,
-            merged=len(duplicates) + sum(len(names) - 1 for names in pages.values()),
-            rejected=len(rejects),
-        ),
+        counts=Counts(len(first) + len(duplicates), made["documents"].height, merged=merged, rejected=len(rejects)),
         rejects=sorted(rejects, key=lambda reject: reject.item_id),
         facts=facts | ({"left_out": left_out} if left_out else {}) | ({"joined": pages} if pages else {}),
         complete=all_second
         and all(reject.reason not in _OUTSIDE for reject in rejects)
         and not any(one.reason in _MENDABLE for each in readings for one in each.failures.values()),
-        notes=[
-            *_notes(facts),
-            *joined,
-            *(f"{name}: {note}" for name, found in left_out.items() for note in found),
-            *_astray(manifest, tables["files"]["document"].to_list()),
-        ],
+        notes=[*_notes(facts), *joined, *left, *_astray(manifest, tables["files"]["document"].to_list())],
     )
 
 

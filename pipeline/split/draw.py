@@ -152,7 +152,6 @@ class SplitDraw:
         return best if best and self._change(best, surplus) < 0 else None
 
     def _change(self, move: _Move, surplus: Mapping[int, Sequence[int]]) -> int:
-        """Return the change of the sum of squared distances."""
         change = 0
         for stratum, count in move.content:
             step, of = count * sum(self._totals[stratum]), surplus[stratum]

@@ -1,5 +1,6 @@
 """The choice of an OCR engine; ``pipeline.ocr.params`` lists them."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, cached_property
 from importlib import import_module, metadata
@@ -76,7 +77,4 @@ def load(params: OcrParams) -> OcrEngine:
     return _made(engine.made_of, engine.options)
 
 
-@cache
-def _made(made_of: Any, options: Params) -> OcrEngine:
-    made: OcrEngine = made_of(options)
-    return made
+_made: Callable[..., OcrEngine] = cache(lambda made_of, options: made_of(options))

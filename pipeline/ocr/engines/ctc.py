@@ -80,10 +80,8 @@ class Alphabet:
         written = np.where(half[steps, pair] >= full[steps, pair], self._half[pair], self._full[pair])
         alone, together = values[at, best[at]], sums[steps, pair]
         chosen, sure = np.where(together > alone, written, best[at]), np.maximum(alone, together)
-        glyphs = [
-            Glyph(self.characters[index], float(value), (s + e) / 2)
-            for index, value, (s, e) in zip(chosen.tolist(), sure.tolist(), runs, strict=True)
-        ]
+        found = zip(chosen.tolist(), sure.tolist(), runs, strict=True)
+        glyphs = [Glyph(self.characters[index], float(value), (s + e) / 2) for index, value, (s, e) in found]
         for glyph, step in zip(glyphs, at.tolist(), strict=True):
             if glyph.confidence < SURE:
                 glyph.others = self._others(values[step], glyph.char)
@@ -120,8 +118,7 @@ class Alphabet:
         mark = label_end([glyph.char for glyph in glyphs])
         if mark is None:
             return
-        # A full-width stop has white space beside it: 1 of 1,500 hid something.
-        for glyph in glyphs[: mark + 1]:
+        for glyph in glyphs[: mark + 1]:  # a full-width stop has white space beside it: 1 of 1,500 hid something
             glyph.gap = 0.0
         glyph = glyphs[mark]
         if glyph.char not in ",，.．":

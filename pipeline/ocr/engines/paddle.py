@@ -83,8 +83,7 @@ class PaddleEngine(OcrEngine):
         if params.inference == "onnxruntime":
             options |= {"engine": "onnxruntime", "engine_config": {"intra_op_num_threads": 1}}
         else:
-            # It prints a crash report when a worker is told to end.
-            import_module("paddle").disable_signal_handler()
+            import_module("paddle").disable_signal_handler()  # it prints a crash report when a worker is told to end
             # Paddle 3 fails on CPUs whose oneDNN lacks an operator of these models.
             options |= {"enable_mkldnn": False} if params.device == "cpu" else {}
         with ExitStack() as folders:

@@ -97,8 +97,7 @@ class Walker:
         for part in (self._label(paragraph) + "".join(_text(paragraph))).split("\n"):
             if stripped := tabs_for_gaps(part.strip(" \t\u3000\u00a0")):
                 yield PageLine(stripped, None)
-        # Embedded objects are nearly always formulas.
-        formulas = sum(1 for _ in paragraph.iter(f"{W}object"))
+        formulas = sum(1 for _ in paragraph.iter(f"{W}object"))  # embedded objects are nearly always formulas
         formulas += sum(omml.linearise(one) is None for one in paragraph.iter(f"{omml.M}oMath") if len(one))
         yield from (PageLine("", None, LineKind.FORMULA) for _ in range(formulas))
         pictures = sum(map(_is_seen, _own(paragraph, f"{W}drawing", f"{W}pict")))
@@ -163,7 +162,6 @@ def below(parent: Any, tag: str) -> Iterator[Any]:
 
 
 def _list_of(properties: Any | None) -> tuple[str | None, int | None]:
-    """List and level that a numPr element names."""
     if properties is None:
         return None, None
     return value_of(properties, "numId"), integer(properties.find(f"{W}ilvl"), "val")

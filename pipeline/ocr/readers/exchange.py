@@ -70,7 +70,6 @@ def _inner(part: Any) -> str:
 
 
 def _markup(part: Any) -> str:
-    """Return the text of an element that holds markup itself."""
     from lxml import etree
 
     if part is None:

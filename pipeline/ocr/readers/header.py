@@ -102,7 +102,6 @@ def _require_width(record: Record) -> None:
 
 
 def _header(top: list[list[str]], declared: Set[str]) -> tuple[list[str], int]:
-    """The names of the columns and the row below them."""
     stems = [at for at, record in enumerate(top) if _names_stem(record, declared) and not _is_keyed(top, at)]
     if not stems:
         return _by_content(top)

@@ -103,7 +103,6 @@ def _frames(picture: Image.Image) -> int:
 
 
 def _size(picture: Image.Image) -> tuple[int, int]:
-    """Width and height, upright."""
     wide, high = picture.size
     return (high, wide) if picture.getexif().get(ExifTags.Base.Orientation) in range(5, 9) else (wide, high)
 

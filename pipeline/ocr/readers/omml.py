@@ -122,7 +122,6 @@ def _accented(element: Any) -> str:
 
 
 def _rows(element: Any) -> str:
-    """A matrix, or equations below each other."""
     cells = [[_content(cell).strip() for cell in row.findall(f"{M}e")] for row in element.findall(f"{M}mr")]
     return "; ".join([", ".join(row) for row in cells] or [_content(row).strip() for row in element.findall(f"{M}e")])
 

@@ -44,8 +44,7 @@ class ScriptReader:
         found = [rows for rows in given if rows]
         if not found:
             raise UnreadableDocument("unknown_format", "the program writes out no list of questions")
-        # Where headers are unknown, lists of the same fields as the longest.
-        longest = {*max(found, key=len)[0]}
+        longest = {*max(found, key=len)[0]}  # where headers are unknown, lists of the same fields as the longest
         asked = [rows for rows in found if any(map(is_asked, rows))]
         alike = asked or [rows for rows in found if 2 * len(longest & {*rows[0]}) > len(longest | {*rows[0]})]
         if left := sum(len(rows) > 1 for rows in found) - sum(len(rows) > 1 for rows in alike):

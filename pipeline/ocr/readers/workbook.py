@@ -165,7 +165,6 @@ def _formats(archive: zipfile.ZipFile) -> dict[bytes, str]:
 
 
 def _formatted(sheet: bytes, formats: dict[bytes, str]) -> dict[Place, str]:
-    """The cells of a sheet that have one of these styles."""
     found = ((_REFERENCE.search(cell[0]), _STYLE.search(cell[0])) for cell in _CELL.finditer(sheet))
     known = ((place, style[1]) for place, style in found if place and style and style[1] in formats)
     return {(int(place[2]) - 1, _column(place[1]) - 1): formats[style] for place, style in known}
@@ -209,7 +208,6 @@ def _links(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
 
 
 def _anchors(archive: zipfile.ZipFile, part: str) -> Iterator[Place]:
-    """The cells at which the pictures of a drawing begin."""
     for corner in _parsed(archive, part).iter(f"{_DRAWING}from"):
         if corner.find(f"..//{_DRAWING}pic") is not None:
             yield int(corner.findtext(f"{_DRAWING}row")), int(corner.findtext(f"{_DRAWING}col"))
