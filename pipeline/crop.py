@@ -48,8 +48,7 @@ class Paper:
 
 def find_paper(build: Path, raw: Path, document: str) -> Paper:
     """The file that a document was read from; ``UserError``: unread, without pages, gone, or another file now."""
-    rows = find_rows(build, "ocr/documents", pl.col("document") == document)
-    if not rows:
+    if not (rows := find_rows(build, "ocr/documents", pl.col("document") == document)):
         raise UserError(f"{document} is not in {build / 'ocr'}: run `build-dataset ocr` first")
     kind = str(rows[0]["format"])
     if not isinstance(reader(kind), VisualReader):

@@ -56,8 +56,7 @@ def compare_with_previous(
     dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame, waiting: Collection[str] = ()
 ) -> ReleaseComparison:
     """Compare the rows of a release with the previous one, if there is one; ``waiting`` are questions for people."""
-    folders = releases.every_release(dataset)
-    if not folders:
+    if not (folders := releases.every_release(dataset)):
         return ReleaseComparison(dataset.version, None, Changes(Change.to_frame([])), None, "")
     last = folders[-1]
     changes = compare_releases(releases.read_release(last), splits, merges, waiting)

@@ -27,8 +27,7 @@ class LeaksParams(Params):
 
     def files(self) -> list[tuple[str, Path]]:
         """The files of the benchmarks that can be read, by name relative to their folder."""
-        folder = self.benchmarks
-        if folder is None:
+        if (folder := self.benchmarks) is None:
             return []
         paths = [folder] if folder.is_file() else folder.rglob("*")
         home = folder.parent if folder.is_file() else folder  # names in tables are relative to it

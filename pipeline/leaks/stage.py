@@ -63,8 +63,7 @@ def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksPa
 def _in_benchmarks(
     questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksParams, context: Context
 ) -> tuple[list[Leak], list[BenchmarkFile], dict[str, Any]]:
-    paths = params.files()
-    if not paths:
+    if not (paths := params.files()):
         raise UserError(f"leaks.benchmarks = {params.benchmarks}: no JSON, JSONL, CSV, TSV or Parquet file there")
     whole = texts.select(pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n"))["stem"].to_list()
     index = Index(whole, params.ngram, params.common, params.copied)

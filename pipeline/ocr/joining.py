@@ -1,7 +1,5 @@
 """Pictures that are the pages of one paper: which of a folder belong together, in which order, what is told of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -103,8 +103,7 @@ def _apart(word: Word, pixels: Pixels, em: float) -> Word:
         return word
     inked = np.flatnonzero(part.min(axis=(0, 2)) < _INK)
     gaps = np.flatnonzero(np.diff(inked) > _APART * em)
-    near = gaps.size and inked[gaps[0]] - inked[0] < (0.3 + 0.6 * len(number[0])) * em
-    if not near:
+    if not (gaps.size and inked[gaps[0]] - inked[0] < (0.3 + 0.6 * len(number[0])) * em):
         return word
     moved = tuple(doubt._replace(at=doubt.at + (doubt.at >= number.end())) for doubt in word.doubts or ())
     text = f"{number[0]} {word.text[number.end() :]}"

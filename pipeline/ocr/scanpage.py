@@ -155,8 +155,7 @@ def to_page(
     for line in lines:
         line.box = line.box and as_it_was(line.box)
         line.unsure = tuple(one._replace(box=one.box and as_it_was(one.box)) for one in line.unsure)
-    turned = value["turned"]
-    if turned:
+    if turned := value["turned"]:
         reason += f": turned by {turned} degrees"
     elif value["legibility"] < 1:
         reason += ": dark or uneven paper"

@@ -138,8 +138,7 @@ def keep_released(units: list[SplitUnit], known: dict[int, int]) -> tuple[list[S
     """Return units without rows that another split released, their given splits (test first), and those rows."""
     kept, given, retired = list[SplitUnit](), dict[int, int](), list[int]()
     for number, unit in enumerate(units):
-        splits = {known[row] for row in unit if row in known}
-        if not splits:
+        if not (splits := {known[row] for row in unit if row in known}):
             kept.append(unit)
             continue
         given[number] = next(split for split in _KEEPS if split in splits)

@@ -115,8 +115,7 @@ class Alphabet:
 
         Where it stays a comma, or no mark is there, the place is doubtful.
         """
-        mark = label_end([glyph.char for glyph in glyphs])
-        if mark is None:
+        if (mark := label_end([glyph.char for glyph in glyphs])) is None:
             return
         for glyph in glyphs[: mark + 1]:  # a full-width stop has white space beside it: 1 of 1,500 hid something
             glyph.gap = 0.0

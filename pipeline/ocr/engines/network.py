@@ -90,8 +90,7 @@ def _on_onnxruntime(path: Path) -> tuple[Any, str]:
 
 def in_package(package: str, *names: str) -> Path | None:
     """A file that ships inside an installed package, which is not imported; None when it is not there."""
-    spec = find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
+    if (spec := find_spec(package)) is None or not spec.submodule_search_locations:
         return None
     path = Path(spec.submodule_search_locations[0]).joinpath(*names)
     return path if path.is_file() else None

@@ -89,8 +89,7 @@ class PaddleEngine(OcrEngine):
         with ExitStack() as folders:
             for model in _models(params):
                 options[f"text_{model.part}_model_name"] = model.name
-                folder = model.folder
-                if folder is None and params.inference == "onnxruntime":
+                if (folder := model.folder) is None and params.inference == "onnxruntime":
                     folder = folders.enter_context(_unpacked(model))
                 if folder is not None:
                     options[f"text_{model.part}_model_dir"] = str(folder)

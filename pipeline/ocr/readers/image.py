@@ -159,8 +159,7 @@ def _part(path: Path, page: int) -> tuple[Path, int]:
 @cache
 def _reads_heif() -> bool:
     """Return whether a package that decodes HEIF is installed, which Pillow knows from now on."""
-    found = next((name for name in ("pi_heif", "pillow_heif") if find_spec(name)), None)
-    if found:
+    if found := next((name for name in ("pi_heif", "pillow_heif") if find_spec(name)), None):
         import_module(found).register_heif_opener(thumbnails=False)
     return found is not None
 
