@@ -160,8 +160,7 @@ def _write(archive: Path, folder: Path) -> None:
         refused = (error.reason, error.detail)
     if left:
         name, first = left[0]
-        detail = f"{len(left)} of {len(infos)} members were not unpacked: {name}: {first.detail}"
-        refused = (first.reason, detail)
+        refused = (first.reason, f"{len(left)} of {len(infos)} members were not unpacked: {name}: {first.detail}")
     elif not members and not refused:
         refused = ("empty_file", "there is no paper in the archive")
     index = {"members": members, "refused": refused}
@@ -184,8 +183,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 def _checked(container: zipfile.ZipFile, size: int) -> list[zipfile.ZipInfo]:
     """Return the files of an archive that may be papers, unless there are too many or they unpack to too much."""
-    infos = [info for info in container.infolist() if not info.is_dir()]
-    infos = [info for info in infos if not is_ignored("/".join(_parts(info)))]
+    infos = [info for info in container.infolist() if not (info.is_dir() or is_ignored("/".join(_parts(info))))]
     unpacked = sum(info.file_size for info in infos)
     if len(infos) > MEMBERS:
         raise UnreadableDocument("too_large", f"{len(infos):,} files, more than {MEMBERS:,}: {_BY_HAND}")

@@ -48,8 +48,7 @@ class Paper:
 
 def find_paper(build: Path, raw: Path, document: str) -> Paper:
     """The file that a document was read from; ``UserError``: unread, without pages, gone, or another file now."""
-    rows = find_rows(build, "ocr/documents", pl.col("document") == document)
-    if not rows:
+    if not (rows := find_rows(build, "ocr/documents", pl.col("document") == document)):
         raise UserError(f"{document} is not in {build / 'ocr'}: run `build-dataset ocr` first")
     kind = str(rows[0]["format"])
     if not isinstance(reader(kind), VisualReader):
@@ -126,9 +125,7 @@ def _tasks(questions: Iterable[Question], context: Context, most: int, marked: b
             questions_of_page = list(some)
             places = tuple((question.question_id, tuple(question.regions or ())) for question in questions_of_page)
             underlined = {
-                question.question_id: [
-                    Region(page=sign.page, box=sign.box) for sign in question.unsure or () if sign.box
-                ]
+                question.question_id: [Region(page=one.page, box=one.box) for one in question.unsure or () if one.box]
                 for question in questions_of_page
             }
             yield CropTask(paper, places, most, underlined if marked else {})
@@ -148,19 +145,15 @@ def page_strips(regions: Sequence[Region]) -> list[Region]:
     """Regions joined where they stand in one column of one page, in order."""
     strips: list[Region] = []
     for region in regions:
-        if strips and _continues(strips[-1], region):
+        # It goes on in the column of a strip below it, beside its lines, or under a wider line.
+        box, other = (strips or [region])[-1].box, region.box
+        beside = min(box.x1, other.x1) <= max(box.x0, other.x0)
+        below = other.y1 > box.y0 and not (beside and other.y0 < box.y0 - 2 * MARGIN)
+        if strips and strips[-1].page == region.page and below:
             strips[-1] = Region(page=region.page, box=strips[-1].box.union(region.box))
         else:
             strips.append(region)
     return strips
-
-
-def _continues(strip: Region, region: Region) -> bool:
-    """Return whether a region goes on in the column of a strip: below it, beside its lines, or under a wider line."""
-    box, other = strip.box, region.box
-    beside = min(box.x1, other.x1) <= max(box.x0, other.x0)
-    below = other.y1 > box.y0 and not (beside and other.y0 < box.y0 - 2 * MARGIN)
-    return strip.page == region.page and below
 
 
 def _cut(paper: Paper, region: Region, doubted: Sequence[Region] = ()) -> Pixels:
@@ -182,8 +175,7 @@ def _cut(paper: Paper, region: Region, doubted: Sequence[Region] = ()) -> Pixels
 def page_image(paper: Paper, page: int) -> tuple[Pixels, float, float]:
     """Return a page as it was read: RGB pixels (height x width x 3), and its size in points; else a ``UserError``."""
     try:
-        stamp = paper.path.stat().st_mtime_ns
-        return _page_image(paper.path, stamp, paper.format, page, paper.turned.get(page, 0))
+        return _page_image(paper.path, paper.path.stat().st_mtime_ns, paper.format, page, paper.turned.get(page, 0))
     except UnreadableDocument as error:
         raise UserError(f"{paper.document} page {page}: {error.detail}") from error
     except OSError as error:
@@ -191,13 +183,7 @@ def page_image(paper: Paper, page: int) -> tuple[Pixels, float, float]:
 
 
 @lru_cache(maxsize=2)
-def _page_image(
-    path: Path,
-    stamp: int,  # noqa: ARG001 -- part of the cache's key
-    kind: str,
-    page: int,
-    turned: int,
-) -> tuple[Pixels, float, float]:
+def _page_image(path: Path, stamp: int, kind: str, page: int, turned: int) -> tuple[Pixels, float, float]:  # noqa: ARG001 -- a part of the cache's key
     renderer = reader(kind)
     assert isinstance(renderer, VisualReader), "find_paper looked"
     image = renderer.image(path, page, OcrParams(dpi=DPI, max_pixels=MAX_PIXELS))

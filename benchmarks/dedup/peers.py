@@ -73,7 +73,7 @@ def proposed(frame: pl.DataFrame) -> dict[str, str]:
     """The component of each question among the pairs that our search proposes: where the others stop."""
     questions = frame.sort("question_id")
     ids = questions["question_id"].to_list()
-    found = components(find_candidates(with_keys(questions), seed=0).pairs, len(ids))
+    found = components(find_candidates(with_keys(questions), seed=0)[0], len(ids))
     first = np.unique(found, return_index=True)[1]
     return {name: ids[first[component]] for name, component in zip(ids, found, strict=True)}
 

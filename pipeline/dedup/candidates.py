@@ -6,7 +6,6 @@ stems are compared only where far more than half of their characters are alike, 
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from operator import methodcaller
 
 import numpy as np
@@ -26,8 +25,6 @@ MOST_ALIKE = 64
 """Most alike questions that each is compared with, where more share its buckets: 1,000 stems that differ by a number,
 第1种…, 第2种…, had up to 1,200 each. Of 20,000 generated from CMExam none has more than 51."""
 _ASTRAL = 0x10000  # first code point of the signs for three letters: no text of a question has many of these
-
-
 HOPELESS = 45.0  # least similarity (0..100) of two stems that are compared in earnest
 HOPELESS_IN_LETTERS = 70.0  # the same of two long stems in letters
 NEARLY_ONE = 88.0
@@ -36,17 +33,11 @@ said of them: models that saw one have almost seen the other. The leaks stage as
 280,000 generated questions left five such pairs in two splits."""
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """Pairs to compare, whatever the thresholds."""
+def find_candidates(keys: pl.DataFrame, seed: int) -> tuple[NDArray[np.int64], int]:
+    """Return the pairs to compare, whatever the thresholds, and how many pairs of crowds are left out.
 
-    pairs: NDArray[np.int64]
-    """(pairs, 2) rows: those that say the same, then those that may be related, the most alike first."""
-    left_out: int  # pairs of crowds that are not compared
-
-
-def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
-    """The pairs worth comparing."""
+    Pairs are (pairs, 2) rows: those that say the same, then those that may be related, the most alike first.
+    """
     first = pl.col("row").first().over("exact")
     firsts = keys.with_row_index("row").select("row", first=first).cast(pl.Int64)
     copies = firsts.filter(pl.col("row") != pl.col("first")).select("first", "row").to_numpy()
@@ -54,13 +45,11 @@ def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
     chosen = keys[distinct]
     whole = candidate_pairs(map(_shingled, framed(chosen, "core", OPTIONS)), WHOLE, seed)
     stems = candidate_pairs(map(_shingled, sliced(chosen, pl.col("core"))), STEM, seed + 1)
-    # two rows in one number
-    pairs = np.union1d(whole[:, 0] << 32 | whole[:, 1], stems[:, 0] << 32 | stems[:, 1])
+    pairs = np.union1d(whole[:, 0] << 32 | whole[:, 1], stems[:, 0] << 32 | stems[:, 1])  # two rows in one number
     near, scores = _hopeful(np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1), chosen)
     chosen_pairs = _thinned(near, chosen)
     near, scores, left_out = near[chosen_pairs], scores[chosen_pairs], int(np.sum(~chosen_pairs))
-    order = np.argsort(-scores, kind="stable")
-    return Candidates(np.concatenate([copies, distinct[near[order]]]), left_out)
+    return np.concatenate([copies, distinct[near[np.argsort(-scores, kind="stable")]]]), left_out
 
 
 def vocabulary_of(questions: pl.DataFrame, keys: pl.DataFrame) -> Vocabulary:

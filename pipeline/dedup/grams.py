@@ -16,11 +16,9 @@ import polars as pl
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-_SHIFT = np.uint64(21)
-"""A code point has 21 bits, so two of them are a number of 42: no hashing, no collisions."""
+_SHIFT = np.uint64(21)  # A code point has 21 bits, so two of them are a number of 42: no hashing, no collisions
 _BEYOND = 1 << 42  # no bigram: the last code of a vocabulary
 _COUNTED = {"code": pl.UInt64, "count": pl.Int64}
-
 Texts = Iterable[Sequence[str]]  # texts, slice by slice
 
 
@@ -38,8 +36,7 @@ def bigrams(texts: Sequence[str]) -> Grams:
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     rows = np.repeat(np.arange(len(texts)), np.fromiter(map(len, texts), np.int64, len(texts)))
     inside = rows[:-1] == rows[1:]  # no bigram goes from one text into the next
-    codes = (points[:-1].astype(np.uint64) << _SHIFT) | points[1:]
-    return Grams(codes[inside], rows[:-1][inside], len(texts))
+    return Grams(((points[:-1].astype(np.uint64) << _SHIFT) | points[1:])[inside], rows[:-1][inside], len(texts))
 
 
 class Vocabulary:
@@ -92,8 +89,7 @@ class Vocabulary:
 
     def _counts_of(self, codes: NDArray[np.uint64]) -> NDArray[np.int64]:
         places = self._codes.searchsorted(codes)
-        counts: NDArray[np.int64] = np.where(self._codes[places] == codes, self._counts[places], 0)
-        return counts
+        return np.where(self._codes[places] == codes, self._counts[places], 0)
 
 
 _TEXTS = 500  # texts hashed at a time: 65,000 bigrams take 256 KiB, which stay in the second-level cache
@@ -118,15 +114,17 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
     band by band. Memory grows by eight bytes a text and band. Returned are (pairs, 2) indices with the smaller first,
     sorted, each pair once.
     """
-    keys: list[NDArray[np.uint64]] = []
-    present: list[NDArray[np.int64]] = []
-    before = 0
+    keys, present, before = list[NDArray[np.uint64]](), list[NDArray[np.int64]](), 0
     for some in (part[at : at + _TEXTS] for part in texts for at in range(0, len(part), _TEXTS)):
         grams = bigrams(some)
         inside, starts = np.unique(grams.rows, return_index=True)
         if len(inside):
-            signatures = _signatures(_mixed(grams.codes), starts, banding.bands * banding.rows, seed)
-            keys.append(_band_keys(signatures.reshape(banding.bands, banding.rows, -1)))
+            signatures = _signatures(grams.codes, starts, banding.bands * banding.rows, seed)
+            hashed = np.zeros((banding.bands, len(inside)), np.uint64)
+            for row in signatures.reshape(banding.bands, banding.rows, -1).swapaxes(0, 1):
+                hashed = (hashed ^ row) * np.uint64(0x9E3779B97F4A7C15)  # the golden ratio of 2**64
+                hashed ^= hashed >> np.uint64(29)
+            keys.append(hashed)
             present.append(inside + before)
         before += len(some)
     codes: NDArray[np.int64] = np.empty(0, np.int64)
@@ -139,16 +137,11 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
     return np.stack([codes >> 32, codes & 0xFFFFFFFF], axis=1)
 
 
-def _mixed(codes: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Spread neighbouring code points over 32 bits (the finaliser of splitmix64)."""
-    mixed = codes * np.uint64(0xBF58476D1CE4E5B9)  # splitmix64's first multiplier
-    mixed ^= mixed >> np.uint64(27)
-    mixed *= np.uint64(0x94D049BB133111EB)  # and its second
-    return (mixed >> np.uint64(32)).astype(np.uint32)
-
-
-def _signatures(grams: NDArray[np.uint32], starts: NDArray[np.int64], size: int, seed: int) -> NDArray[np.uint32]:
+def _signatures(codes: NDArray[np.uint64], starts: NDArray[np.int64], size: int, seed: int) -> NDArray[np.uint32]:
     """Minima of ``size`` hash functions: an array (size, texts)."""
+    mixed = codes * np.uint64(0xBF58476D1CE4E5B9)  # the finaliser of splitmix64 spreads neighbouring code points
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    grams = (mixed >> np.uint64(32)).astype(np.uint32)
     random = np.random.default_rng(seed)
     factors = random.integers(1, 1 << 32, size, dtype=np.uint32) | np.uint32(1)  # odd: no hash loses bits
     offsets = random.integers(0, 1 << 32, size, dtype=np.uint32)
@@ -161,20 +154,8 @@ def _signatures(grams: NDArray[np.uint32], starts: NDArray[np.int64], size: int,
     return out
 
 
-def _band_keys(signatures: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    """The keys of buckets, (bands, texts), of signatures as (bands, rows, texts)."""
-    keys = np.zeros((len(signatures), signatures.shape[2]), np.uint64)
-    for row in signatures.swapaxes(0, 1):
-        keys = (keys ^ row) * np.uint64(0x9E3779B97F4A7C15)  # the golden ratio of 2**64
-        keys ^= keys >> np.uint64(29)
-    return keys
-
-
 def similarities(
-    pairs: NDArray[np.int64],
-    texts: pl.Series,
-    least: float | NDArray[np.float64],
-    kind: type[np.floating[Any]] = np.float32,
+    pairs: NDArray[np.int64], texts: pl.Series, least: float | NDArray[np.float64], kind: type[Any] = np.float32
 ) -> NDArray[Any]:
     """Similarity (rapidfuzz's ratio) of both texts of each pair in 0..100; 0 where it is below ``least``."""
     scores, bounds = np.zeros(len(pairs), kind), np.broadcast_to(least, len(pairs))

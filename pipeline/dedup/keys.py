@@ -21,12 +21,9 @@ import polars as pl
 from build_dataset.pipeline.characters import simple_forms
 
 WORDS = tomllib.loads(files("build_dataset.pipeline.dedup").joinpath("phrases.toml").read_text(encoding="utf-8"))
-
 EXCEPT = r"除(?:了|去)?(.{1,24}?)(?:以|之)?外"  # `除 X 外`, which asks for the exception
 NEGATIVE_ASK, POSITIVE_ASK = ("|".join(WORDS[name].split()) for name in ("negative_ask", "positive_ask"))
-FILLER = "|".join(
-    word for name in ("filler", "negative_ask", "positive_ask", "copulas") for word in WORDS[name].split()
-)
+FILLER = "|".join(word for key in ("filler", "negative_ask", "positive_ask", "copulas") for word in WORDS[key].split())
 """Everything that is taken out of a key to get its core."""
 SYNONYMS = {other: words[0] for line in WORDS["synonyms"] for words in [line.split()] for other in words[1:]}
 LIGHT, ASKED, OPPOSITES = (frozenset(WORDS[name].split()) for name in ("light", "asked", "opposites"))
@@ -37,7 +34,6 @@ CLASSES: dict[str, str] = WORDS["classes"]
 TYPED: list[tuple[str, str]] = WORDS["typed"]
 UNITS: dict[str, str] = WORDS["units"]
 SIGNS: list[tuple[str, str]] = WORDS["signs"]
-
 _NEGATIVE = re.compile(NEGATIVE_ASK)  # 错误的是, 不包括
 _POSITIVE = re.compile(POSITIVE_ASK)  # 正确的是, 属于
 _EXCEPT = re.compile(EXCEPT)  # 除高血压外
@@ -45,21 +41,16 @@ _NEGATION = re.compile("[不无未非没否勿莫]")  # 不, 无, 未 outside of
 _NO_NEGATION, _QUANTITY, _CHINESE_NUMBER = (
     re.compile(WORDS[name]) for name in ("no_negation", "quantity", "chinese_number")
 )
-_AGE_UNITS = ("岁", "月", "天")  # 8 月 is an age beside 岁, a term of treatment alone
+_AGE_UNITS = {"岁", "月", "天"}  # 8 月 is an age beside 岁, a term of treatment alone
 _LETTER = "A-Za-zÀ-ɏͰ-ϿЀ-ӿ"
 _RUN = re.compile(f"[{_LETTER}]+")  # hla, IL, α
 _CAPITALS = re.compile(f"(?<![{_LETTER}])[a-z]*+[{_LETTER}]+")  # the same but for hla: IL, pH
-_PROSE = re.compile(
-    rf"(?<![A-Za-z])(?:{'|'.join(WORDS['prose'].split())})(?=\s+[A-Za-z0-9])"
-)  # In vitro, A 45-year-old
+_PROSE = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(WORDS['prose'].split())})(?=\s+[A-Za-z0-9])")  # In vitro, A 45-year
 _SERIES = re.compile(r"(.)\1*(?:(.)(?:\1|\2)*)?|(?:(.)\3+)+|a?b?c?d?e?f?g?h?")
 """Letters that are symbols whatever their case: of two kinds (Gg, IAi), in pairs (AaBb), in a row (Abc)."""
 _EITHER = tuple(frozenset(WORDS[name].split()) for name in ("either_case", "units_either_case"))
 _SEX = re.compile("[男女]")  # 患者男 / 患者女
-
-
 OPTION_BREAK = "\x1f"  # stands between the options in a joined text
-
 _BETWEEN = "¦"  # keeps listed numbers and letters apart
 _NUMERALS = dict(zip("一二两三四五六七八九", "1223456789", strict=True))
 _COUNTED = {
@@ -78,10 +69,8 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
     """
     whole = pl.concat_str(*(_without_head(pl.col(part).fill_null("")) for part in ("shared_stem", "stem")))
     texts = pl.col("options").list.eval(pl.element().struct.field("text"))
-    joined = texts.list.join(OPTION_BREAK).fill_null("")
-    keyed = questions.select(
-        key=comparison_key(whole), option_keys=comparison_key(joined, keep=OPTION_BREAK).str.split(OPTION_BREAK)
-    )
+    joined = comparison_key(texts.list.join(OPTION_BREAK).fill_null(""), keep=OPTION_BREAK)
+    keyed = questions.select(key=comparison_key(whole), option_keys=joined.str.split(OPTION_BREAK))
     return keyed.with_columns(
         core=pl.col("key").str.replace_many(SYNONYMS).str.replace_all(EXCEPT, "${1}").str.replace_all(FILLER, ""),
         exact=pl.concat_str(pl.col("key"), pl.col("option_keys").list.sort().list.join(OPTION_BREAK), separator="\x1e"),
@@ -186,8 +175,7 @@ class Meaning:
     @cached_property
     def quantities(self) -> list[tuple[str, str]]:
         """Numbers with their units, sorted."""
-        pairs = _QUANTITY.findall(self.key)
-        return sorted((number, WORDS["same_unit"].get(unit, unit)) for number, unit in pairs)
+        return sorted((number, WORDS["same_unit"].get(unit, unit)) for number, unit in _QUANTITY.findall(self.key))
 
     @cached_property
     def chinese_numbers(self) -> list[str]:
@@ -206,10 +194,7 @@ class Meaning:
         return sorted(word for word in words if len(word) <= 3 or not word.islower() or _SERIES.fullmatch(word))
 
 
-@lru_cache(maxsize=1 << 16)
-def meaning(key: str) -> Meaning:
-    """The meaning of a key, kept for the next comparison."""
-    return Meaning(key)
+meaning = lru_cache(maxsize=1 << 16)(Meaning)  # of a key, kept for the next comparison
 
 
 def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:
@@ -224,22 +209,15 @@ def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:
     if first.sexes and second.sexes and first.sexes != second.sexes:  # one that names none may mean either
         return "sex", f"{first.sexes} / {second.sexes}"
     if first.quantities != second.quantities:
-        return _quantity_difference(first, second)
+        reason = _both(*([number + unit for number, unit in of.quantities] for of in (first, second)))
+        if sorted(number for number, _ in first.quantities) == sorted(number for number, _ in second.quantities):
+            return "unit", reason
+        first_counts, second_counts = Counter(first.quantities), Counter(second.quantities)
+        units = {unit for _, unit in [*(first_counts - second_counts), *(second_counts - first_counts)]}
+        return ("age" if "岁" in units and units <= _AGE_UNITS else "number"), reason
     if first.chinese_numbers != second.chinese_numbers:
         return "number", _both(first.chinese_numbers, second.chinese_numbers)
-    if first.symbols != second.symbols:
-        return "term", _both(first.symbols, second.symbols)
-    return None
-
-
-def _quantity_difference(first: Meaning, second: Meaning) -> tuple[str, str]:
-    first_counts, second_counts = Counter(first.quantities), Counter(second.quantities)
-    changed = [*(first_counts - second_counts), *(second_counts - first_counts)]
-    reason = _both(*([number + unit for number, unit in of.quantities] for of in (first, second)))
-    if sorted(number for number, _ in first.quantities) == sorted(number for number, _ in second.quantities):
-        return "unit", reason
-    is_age = all(unit in _AGE_UNITS for _, unit in changed) and any(unit == "岁" for _, unit in changed)
-    return ("age" if is_age else "number"), reason
+    return ("term", _both(first.symbols, second.symbols)) if first.symbols != second.symbols else None
 
 
 def _both(first: list[str], second: list[str]) -> str:
@@ -278,11 +256,8 @@ def comparable_items(questions: pl.DataFrame, keys: pl.DataFrame, rows: list[int
         pl.col("confidence").is_not_null().alias("recognised"),
     )
     compared = keys[rows].select("key", "core", "option_keys")
-    made = {}
-    for row, (labels, answer, accepted, *known), (key, core, options) in zip(
-        rows, columns.iter_rows(), compared.iter_rows(), strict=True
-    ):
+    made, known_rows = {}, zip(rows, columns.iter_rows(), compared.iter_rows(), strict=True)
+    for row, (labels, answer, accepted, *known), (key, core, options) in known_rows:
         right = tuple(dict.fromkeys(map(frozenset, ([answer] if answer else []) + (accepted or []))))
-        texts = tuple(options[: len(labels)])
-        made[row] = Compared(key, core, tuple(labels), texts, right, *known)
+        made[row] = Compared(key, core, tuple(labels), tuple(options[: len(labels)]), right, *known)
     return made

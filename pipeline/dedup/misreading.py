@@ -25,14 +25,14 @@ from build_dataset.pipeline.ocr.language.counts import Language, codes_of
 
 _CLASS_OF = {char: name for name, chars in CLASSES.items() for char in chars + chars.upper()}  # 左 → side
 _LETTERS = frozenset(CLASSES["letter"] + CLASSES["letter"].upper())  # Latin and Greek
-_TELLING = _LETTERS.union(*(chars for name, chars in CLASSES.items() if name not in ("chemical", "colour")))
+TELLING = _LETTERS.union(*(chars for name, chars in CLASSES.items() if name not in ("chemical", "colour")))
+"""Characters that questions turn on."""
 _DROPPED = _LETTERS | frozenset("0123456789·−不无未非没否勿莫除男女")
 """Characters that are added or dropped on purpose too: 属于 / 不属于, 2.5 / 25."""
 _OPPOSITE = frozenset(pair for two in OPPOSITES for pair in (two, two[::-1]))
-_MEANT = _TELLING | _DROPPED | MODIFIERS | frozenset("".join(OPPOSITES))
-_PHRASES = frozenset(
-    pair for word in (*FILLER.replace("?", "").split("|"), *ASKED) if "[" not in word for pair in pairwise(word)
-)
+_MEANT = TELLING | _DROPPED | MODIFIERS | frozenset("".join(OPPOSITES))
+_SET = [word for word in (*FILLER.replace("?", "").split("|"), *ASKED) if "[" not in word]
+_PHRASES = frozenset(pair for word in _SET for pair in pairwise(word))
 """Pairs of characters inside the set phrases of exams."""
 _STRAY = 0.02
 """Share of a pair of characters that misprints of it may make up: 治辽 of 治疗. For each 200 times 亏虚 is 亏湿 written
@@ -54,31 +54,13 @@ class Edit(NamedTuple):
     new_place: str  # the same with the characters beside it
 
     @property
-    def is_harmless(self) -> bool:
-        """Return whether only particles (的, 可) or like suffixes (喷射性 / 喷射状) are concerned."""
-        return FUNCTION.issuperset(self.old + self.new) or any(
-            suffixes.issuperset(self.old + self.new) and len(self.old + self.new) <= 2 for suffixes in SUFFIXES
-        )
-
-    @property
     def is_deliberate(self) -> bool:
         """Return whether it exchanges, adds or drops decisive words (numbers, negations), as another question does."""
         if any(old + new in _OPPOSITE for old in self.old for new in self.new):
             return True
         if not self.old or not self.new:
             return not _DROPPED.isdisjoint(self.old + self.new)
-        return bool(_classes(self.old) & _classes(self.new))
-
-    @property
-    def is_telling(self) -> bool:
-        """Return whether characters that questions turn on are concerned."""
-        return not (_TELLING.isdisjoint(self.old) and _TELLING.isdisjoint(self.new))
-
-    @property
-    def breaks_phrase(self) -> bool:
-        """Return whether one side has a set phrase where the other has none: 治疗 / 治辽, 首选 / 首迭."""
-        old, new = map(pairwise, (self.old_place, self.new_place))
-        return _PHRASES.isdisjoint(old) != _PHRASES.isdisjoint(new)
+        return any(_CLASS_OF[char] in map(_CLASS_OF.get, self.new) for char in self.old if char in _CLASS_OF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +70,7 @@ class TextPair:
     first: str  # a comparison key
     second: str  # the other
     vocabulary: Vocabulary  # of the collection
-    doubtful: tuple[bool, bool] = (False, False)
-    """True where recognition was unsure of the first, and of the second."""
+    doubtful: tuple[bool, bool] = (False, False)  # True where recognition was unsure of the first, and of the second
     agreed: bool = False  # whether all options and the answers are the same
     recognised: tuple[bool, bool] = (False, False)  # which of both was read from an image
 
@@ -114,8 +95,14 @@ class TextPair:
             return False
         strays = any(self._strays(edit, side) for side in (0, 1))
         if look_alike(edit.old, edit.new):
-            return strays or self._is_misprint(edit)
-        return self.agreed and strays and (look_alike(edit.old, edit.new, least=_RATHER_ALIKE) or edit.breaks_phrase)
+            # Or nobody else writes what one side says, and others write what the other says. Both neighbours count:
+            # 腰部 beside 腹部 is a word whatever stands before it. 额叶 and 颞叶 look alike; in a collection that has
+            # neither twice, both are terms. Where a side has no neighbours to go by, nothing is shown.
+            rare = [self._rare(edit, side) for side in (0, 1)]
+            return strays or (all(rare) and all(rare[0]) != all(rare[1]))
+        # one side has a set phrase where the other has none: 治疗 / 治辽, 首选 / 首迭
+        broken = _PHRASES.isdisjoint(pairwise(edit.old_place)) != _PHRASES.isdisjoint(pairwise(edit.new_place))
+        return self.agreed and strays and (broken or look_alike(edit.old, edit.new, least=_RATHER_ALIKE))
 
     def _is_unlikely(self, edit: Edit) -> bool:
         """Return whether the one of both that was read from an image has an unlikely character for a likely one."""
@@ -130,26 +117,13 @@ class TextPair:
         read, printed = [_with_neighbours(place, text) for text, place in places][:: 1 - 2 * side]
         return bool(read and printed) and _likelihood(printed) - _likelihood(read) >= _UNLIKELY
 
-    def _is_misprint(self, edit: Edit) -> bool:
-        """Return whether nobody else writes what one side says, and others write what the other side says.
-
-        Both neighbours count: 腰部 beside 腹部 is a word whatever stands before it. 额叶 and 颞叶 look alike; in a
-        collection that has neither twice, both are terms. Where a side has no neighbours to go by, nothing is shown.
-        """
-        first_rare, second_rare = self._rare(edit, 0), self._rare(edit, 1)
-        return bool(first_rare and second_rare) and all(first_rare) != all(second_rare)
-
     def _strays(self, edit: Edit, side: int) -> bool:
         """Return whether a whole reading can be a misprint of the other one, which is frequent in the collection."""
         strange, known = (edit.old_place, edit.new_place)[:: 1 - 2 * side]
-        counts = [
-            (self.vocabulary.count(*one), self.vocabulary.count(*other))
-            for one, other in zip(pairwise(strange), pairwise(known), strict=True)
-            if _FRAME not in one
-        ]
-        return max((count for _, count in counts), default=0) >= _KNOWN and all(
-            strange_count <= 1 + count * _STRAY for strange_count, count in counts
-        )
+        pairs = [pair for pair in zip(pairwise(strange), pairwise(known), strict=True) if _FRAME not in pair[0]]
+        counts = [(self.vocabulary.count(*one), self.vocabulary.count(*other)) for one, other in pairs]
+        frequent = max((count for _, count in counts), default=0) >= _KNOWN
+        return frequent and all(strange_count <= 1 + count * _STRAY for strange_count, count in counts)
 
     def is_slip(self, edit: Edit) -> bool:
         """Return whether a scan that recognition was unsure of dropped one character, and none that makes a term."""
@@ -198,15 +172,14 @@ def framed_edits(first: str, second: str) -> Sequence[Edit]:
 
 
 def content_edits(first: str, second: str) -> list[Edit]:
-    """The places where two texts differ in more than particles and suffixes."""
-    return [edit for edit in framed_edits(first, second) if not edit.is_harmless]
-
-
-def _classes(text: str) -> set[str]:
-    return {_CLASS_OF[char] for char in text if char in _CLASS_OF}
+    """The places where two texts differ in more than particles (的, 可) and like suffixes (喷射性 / 喷射状)."""
+    found = [(edit, edit.old + edit.new) for edit in framed_edits(first, second)]
+    suffixes = [said for _, said in found if len(said) <= 2 and any(like.issuperset(said) for like in SUFFIXES)]
+    return [edit for edit, said in found if not FUNCTION.issuperset(said) and said not in suffixes]
 
 
 _language = cache(Language)  # read from its file when it is first asked
+_font = cache(lambda size: ImageFont.truetype(io.BytesIO(pymupdf.Font("cjk").buffer), size))
 
 
 def _with_neighbours(place: str, text: str) -> str:
@@ -248,7 +221,7 @@ def _strokes(char: str) -> NDArray[np.float32]:
     """The strokes of a character by direction and place, so that the sum of products of two is their correlation."""
     edge = _SIZE + 2 * _MARGIN
     drawn = Image.new("L", (edge, edge))
-    ImageDraw.Draw(drawn).text((_MARGIN, 0), char, font=_font(), fill=255)
+    ImageDraw.Draw(drawn).text((_MARGIN, 0), char, font=_font(_SIZE), fill=255)
     rise, run = np.gradient(gaussian_filter(np.asarray(drawn, np.float32), _EDGES))  # across the strokes
     direction = np.arctan2(rise, run) % np.pi / np.pi * _DIRECTIONS
     planes = []
@@ -259,8 +232,3 @@ def _strokes(char: str) -> NDArray[np.float32]:
     strokes: NDArray[np.float32] = np.stack(planes)
     strokes = strokes - strokes.mean()  # white paper is no likeness
     return strokes / max(float(np.linalg.norm(strokes)), 1e-9)  # 1e-9: a space has no strokes
-
-
-@cache
-def _font() -> ImageFont.FreeTypeFont:
-    return ImageFont.truetype(io.BytesIO(pymupdf.Font("cjk").buffer), _SIZE)

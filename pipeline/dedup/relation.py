@@ -12,7 +12,7 @@ from rapidfuzz.distance import Levenshtein
 from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
 from build_dataset.pipeline.dedup.grams import Vocabulary
 from build_dataset.pipeline.dedup.keys import ASKED, FIGURES, LIGHT, Compared, difference, in_letters, meaning
-from build_dataset.pipeline.dedup.misreading import Edit, TextPair, content_edits, edits, framed_edits
+from build_dataset.pipeline.dedup.misreading import TELLING, Edit, TextPair, content_edits, edits, framed_edits
 from build_dataset.pipeline.dedup.params import DedupParams
 
 _MISREAD = 0.25  # largest plausible share of misread characters
@@ -21,11 +21,9 @@ _ALL_ELSE_EQUAL = 0.9
 """Least similarity of stems, numbers, units, negations and sexes left out, for a twin to be named after these."""
 _TURNS_ON = re.compile("[0-9·%°A-Za-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
 _FIGURES = re.compile(FIGURES)
-
-
-MERGED = ("exact", "reordered_options", "same_question")
-"""Kinds whose later copy is merged into the better one."""
+MERGED = ("exact", "reordered_options", "same_question")  # Kinds whose later copy is merged into the better one
 CONFLICT = "conflict"
+SAME = (*MERGED, CONFLICT)  # kinds of one question, be it with two answers
 
 
 @dataclass(frozen=True)
@@ -40,11 +38,6 @@ class Relation:
     labels: dict[str, str] = field(default_factory=dict)  # the other's letter for each of the question's
     certain: bool = False  # stems that are the same beyond doubt, so that another key is a conflict
 
-    @property
-    def same_text(self) -> bool:
-        """Return whether both are one question, be it with two answers."""
-        return self.kind in MERGED or self.kind == CONFLICT
-
 
 def compare_stems(
     first: Compared, second: Compared, vocabulary: Vocabulary, params: DedupParams, *, agreed: bool = False
@@ -56,21 +49,24 @@ def compare_stems(
     recognised = (first.recognised, second.recognised)
     read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed, recognised)
     twins = difference(meaning(first.key), meaning(second.key))
-    telling = (edit for edit in framed_edits(first.key, second.key) if edit.is_telling)
+    telling = (one for one in framed_edits(first.key, second.key) if not TELLING.isdisjoint(one.old + one.new))
     if twins and not all(map(read.looks_misread, telling)):  # twins, named after that when all else is equal
-        bare = _bare(first, second)
+        bare = similarity(_without_turns(first.core), _without_turns(second.core))
         if max(score, bare) < params.related:
             return Relation("different", score)
         return Relation(twins[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare))
-    changes = _weighty(content_edits(first.core, second.core), agreed=agreed)
+    changes = content_edits(first.core, second.core)
+    # Words of asking that only changed places make no other question (首选的治疗药物 / 治疗首选的药物), nor do light
+    # words where all else agrees (最有诊断意义的检查 / 最有意义的检查).
+    dropped, added = ({edit[side] for edit in changes if not edit[1 - side]} for side in (0, 1))
+    light = dropped & added & ASKED | (LIGHT if agreed else frozenset())
+    changes = [edit for edit in changes if (edit.old and edit.new) or (edit.old or edit.new) not in light]
     if not changes:
         return Relation("same", score, "stems differ in set phrases only", certain=bool(first.core))
     if _shown(first, second, changes, read, agreed=agreed):
         certain = not any(read.doubtful) and all(read.looks_misread(edit) for edit in changes)
         return Relation("same", score, "stems differ as misreadings do", certain=certain)
-    if score < params.related:
-        return Relation("different", score)
-    return Relation("term", score)
+    return Relation("different" if score < params.related else "term", score)
 
 
 def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPair, *, agreed: bool) -> bool:
@@ -79,38 +75,18 @@ def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPai
     Set phrases are misread too: the keys are compared before the cores.
     """
     pairs = (first.key, second.key, content_edits(first.key, second.key)), (first.core, second.core, changes)
-    return any(
-        _few(text, other, agreed=agreed)
-        and all(read.looks_misread(edit) or (agreed and read.is_slip(edit)) for edit in differences)
-        for text, other, differences in pairs
-    )
-
-
-def _few(first: str, second: str, *, agreed: bool) -> bool:
-    """Return whether a small share of the characters differ; one may always."""
     share = _MISREAD_AGREED if agreed else _MISREAD
-    allowed = max(1, round(share * max(len(first), len(second))))
-    return Levenshtein.distance(first, second, score_cutoff=allowed) <= allowed
-
-
-def _weighty(changes: list[Edit], *, agreed: bool) -> list[Edit]:
-    """The changes that can make another question.
-
-    Words of asking that only changed places make none (首选的治疗药物 / 治疗首选的药物), nor do light words where all
-    else agrees (最有诊断意义的检查 / 最有意义的检查).
-    """
-    dropped, added = ({edit[side] for edit in changes if not edit[1 - side]} for side in (0, 1))
-    light = dropped & added & ASKED | (LIGHT if agreed else frozenset())
-    return [edit for edit in changes if (edit.old and edit.new) or (edit.old or edit.new) not in light]
-
-
-def _bare(first: Compared, second: Compared) -> float:
-    """Similarity of two cores without numbers, units, negations and sexes, on which twins turn."""
-    return similarity(_without_turns(first.core), _without_turns(second.core))
+    for text, other, differences in pairs:
+        most = max(1, round(share * max(len(text), len(other))))  # one character may always differ
+        few = Levenshtein.distance(text, other, score_cutoff=most) <= most
+        if few and all(read.looks_misread(edit) or (agreed and read.is_slip(edit)) for edit in differences):
+            return True
+    return False
 
 
 @lru_cache(maxsize=1 << 16)
 def _without_turns(core: str) -> str:
+    """A core without numbers, units, negations and sexes, on which twins turn."""
     return (_FIGURES if in_letters(core) else _TURNS_ON).sub("", core)
 
 
@@ -127,16 +103,10 @@ def similarity(first: str, second: str) -> float:
     return by_characters / 100
 
 
-@lru_cache(maxsize=1 << 16)
-def _letters(text: str) -> str:
-    return "".join(sorted(text))
-
-
+_letters = lru_cache(maxsize=1 << 16)(lambda text: "".join(sorted(text)))
 _OPTION_MISREAD = 0.5
 """Largest plausible share of misread characters: options are short, and the other options support this match."""
 _SHORT = 6  # below so many characters one other character makes another word of an option: 肺腺癌 / 肺腺瘤
-
-
 _VOUCHING = 3  # equal options needed to match one left over on either side
 
 
@@ -144,8 +114,7 @@ _VOUCHING = 3  # equal options needed to match one left over on either side
 class Matching:
     """Correspondence of the options of a first question to those of a second."""
 
-    labels: dict[str, str]
-    """The second question's letter for each letter of the first; all of them when ``complete``."""
+    labels: dict[str, str]  # The second question's letter for each letter of the first; all of them when ``complete``
     complete: bool  # every option has its counterpart
     score: float  # mean similarity over the options of the longer list, 0..1
     in_order: bool  # counterparts stand at the same places
@@ -159,8 +128,7 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
         return Matching(dict(zip(first.labels, second.labels, strict=True)), True, 1.0, True)
     doubtful, recognised = (first.doubtful, second.doubtful), (first.recognised, second.recognised)
     rest = list(range(len(second.options)))
-    pairs: dict[int, int] = {}
-    scores: list[float] = []
+    pairs, scores = dict[int, int](), list[float]()
     equal, reworded = 0, set[str]()
     for step in ("equal", "misread", "reworded"):  # the surest first, the next with what is left
         for place, option in enumerate(first.options):
@@ -169,13 +137,10 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
             alike = {other: fuzz.ratio(option, second.options[other]) for other in rest}
             best = max(rest, key=lambda other: (alike[other], other == place, -other))
             read = TextPair(option, second.options[best], vocabulary, doubtful, recognised=recognised)
-            wrong = first.labels[place] not in _right(first)
+            wrong = not any(first.labels[place] in key for key in first.keys)
             vouched = wrong and equal >= _VOUCHING and len(rest) == 1 and first.core == second.core
-            if not (
-                read.first == read.second
-                or (step == "misread" and _misread(read, vouched=vouched))
-                or (step == "reworded" and _reworded(read, least))
-            ):
+            misread = step == "misread" and _misread(read, vouched=vouched)
+            if not (read.first == read.second or misread or (step == "reworded" and _reworded(read, least))):
                 continue
             pairs[place] = best
             scores.append(alike[best] / 100)
@@ -183,8 +148,7 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
             equal += step == "equal"
             if step == "reworded":
                 reworded.add(first.labels[place])
-    # an option that the other lacks counts as unlike
-    longer = max(len(first.options), len(second.options), 1)
+    longer = max(len(first.options), len(second.options), 1)  # an option that the other lacks counts as unlike
     return Matching(
         labels={first.labels[one]: second.labels[other] for one, other in sorted(pairs.items())},
         complete=len(pairs) == longer,
@@ -192,11 +156,6 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
         in_order=all(one == other for one, other in pairs.items()),
         reworded=frozenset(reworded),
     )
-
-
-def _right(question: Compared) -> frozenset[str]:
-    """The letters of all right options."""
-    return frozenset().union(*question.keys)
 
 
 def _misread(read: TextPair, *, vouched: bool) -> bool:
@@ -221,8 +180,7 @@ def _reworded(read: TextPair, least: float) -> bool:
 
 _TELLING = 4  # cores below this length (错误的是) do not relate questions with other options
 _LONG = 8  # cores from this length on relate twins whatever their options
-_OPTIONS_SAME = 0.85
-"""Least mean similarity of matched options; below it too many of them were misread to be believed."""
+_OPTIONS_SAME = 0.85  # Least mean similarity of matched options; below it too many of them were misread to be believed
 _OPTIONS_READ = 0.7  # the same where the stems or the answers are equal
 _OPTIONS_ALIKE = 0.4  # share of common options that relates twins with short stems
 
@@ -244,28 +202,30 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: De
     # the same to the letter, or recognition unsure: 近中面 / 远中面 under stems worded otherwise are two options. A
     # right option in another wording may be another answer: 硝苯地平控释片 / 硝苯地平缓释片.
     read = first.core == second.core or first.doubtful or second.doubtful
-    wrong = options.reworded.isdisjoint(_right(first))
+    wrong = options.reworded.isdisjoint(letter for key in first.keys for letter in key)
     vouched = agreed and read and wrong and len(first.core) >= _TELLING
-    if (
-        not options.complete
-        or (options.reworded and not vouched)
-        or options.score < (_OPTIONS_READ if agreed or first.key == second.key else _OPTIONS_SAME)
-    ):
+    least = _OPTIONS_READ if agreed or first.key == second.key else _OPTIONS_SAME
+    if not options.complete or (options.reworded and not vouched) or options.score < least:
         telling = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _TELLING
         return Relation("variant", score) if telling else None
-    return _same_text(first, second, stems, options, score)
+    if keys_contradict(translate_keys(first.keys, options.labels), second.keys):
+        if not stems.certain or options.reworded:
+            return Relation("term", score)  # another wording, another answer
+        return Relation(CONFLICT, score, labels=options.labels)
+    if not options.in_order:
+        return Relation("reordered_options", score, f"{stems.reason}, options in another order", options.labels)
+    if first.key == second.key and options.score == 1:
+        return Relation("exact", 1.0, "the same but for white space, width and punctuation", options.labels)
+    return Relation("same_question", score, f"{stems.reason}, same options", options.labels)
 
 
 def _nearly_one(first: Compared, second: Compared) -> Relation | None:
     """Questions of almost one text whose stems are not related, set phrases apart (哪项正确 / 哪裂项正确)."""
-    stems: float = fuzz.ratio(first.key, second.key, score_cutoff=NEARLY_ONE)
-    if not stems:
+    if not (stems := fuzz.ratio(first.key, second.key, score_cutoff=NEARLY_ONE)):
         return None
-    first_options, second_options = ("\x1f".join(sorted(item.options)) for item in (first, second))
-    options: float = fuzz.ratio(first_options, second_options, score_cutoff=NEARLY_ONE)
-    if not options:
-        return None
-    return Relation("term", round((stems + options) / 200, 4))
+    joined = ("\x1f".join(sorted(item.options)) for item in (first, second))
+    options = fuzz.ratio(*joined, score_cutoff=NEARLY_ONE)
+    return Relation("term", round((stems + options) / 200, 4)) if options else None
 
 
 def keys_agree(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:
@@ -281,15 +241,3 @@ def keys_contradict(first: Collection[frozenset[str]], second: Collection[frozen
 def translate_keys(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tuple[frozenset[str], ...]:
     """Keys in the letters of the other question; compared by text, not by letter."""
     return tuple(frozenset(labels.get(letter, letter) for letter in key) for key in keys)
-
-
-def _same_text(first: Compared, second: Compared, stems: Relation, options: Matching, score: float) -> Relation:
-    if keys_contradict(translate_keys(first.keys, options.labels), second.keys):
-        if not stems.certain or options.reworded:
-            return Relation("term", score)  # another wording, another answer
-        return Relation(CONFLICT, score, labels=options.labels)
-    if not options.in_order:
-        return Relation("reordered_options", score, f"{stems.reason}, options in another order", options.labels)
-    if first.key == second.key and options.score == 1:
-        return Relation("exact", 1.0, "the same but for white space, width and punctuation", options.labels)
-    return Relation("same_question", score, f"{stems.reason}, same options", options.labels)

@@ -14,7 +14,7 @@ from build_dataset.pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, find_ca
 from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import OPTION_BREAK, Compared, comparable_items, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
-from build_dataset.pipeline.dedup.relation import CONFLICT, MERGED, Relation, keys_contradict, relate, translate_keys
+from build_dataset.pipeline.dedup.relation import CONFLICT, SAME, Relation, keys_contradict, relate, translate_keys
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.questions import Cluster, Merge, Question, ReviewItem
@@ -79,10 +79,9 @@ class Resolver:
             resolution.edges.append((one, other, relation.kind))
             if relation.kind == CONFLICT:
                 self._contradictions.setdefault(one, []).append(other)
-            if relation.same_text:
+            if relation.kind in SAME:
                 same.merge(one, other)
-                # speaks for both from here on
-                best[same[one]] = min(one, other, key=self._ranks.__getitem__)
+                best[same[one]] = min(one, other, key=self._ranks.__getitem__)  # speaks for both from here on
         for rows in same.subsets():
             if len(rows) > 1:
                 self._settle(rows, resolution)
@@ -102,19 +101,20 @@ class Resolver:
         """Merge each row into the best copy that it was compared with itself: sameness is not transitive."""
         followers: dict[int, dict[int, Relation]] = {}
         for row in sorted(rows, key=self._ranks.__getitem__):
-            if (best := self._best(row, followers)) is None:
-                followers[row] = {}  # a question of its own
-            else:
-                leader, relation = best
+            related = [(leader, self._relation(row, leader)) for leader in followers]
+            same = [(leader, relation) for leader, relation in related if relation and relation.kind in SAME]
+            if same:
+                leader, relation = max(same, key=lambda pair: (pair[1].kind == "exact", pair[1].score))
                 followers[leader][row] = relation
+            else:
+                followers[row] = {}  # a question of its own
         disputed = self._disputed(followers)
         resolution.conflicts += disputed
         waiting = {row for rows in disputed for row in rows}
         for leader, copies in followers.items():
             resolution.edges += [(row, leader, relation.kind) for row, relation in copies.items()]
             if leader not in waiting:
-                merged = [(row, leader, how.kind, how.score, how.reason) for row, how in copies.items()]
-                resolution.merges += merged
+                resolution.merges += [(row, leader, how.kind, how.score, how.reason) for row, how in copies.items()]
 
     def _disputed(self, followers: dict[int, dict[int, Relation]]) -> list[list[int]]:
         """Leaders with their copies whose answers contradict each other, the best first.
@@ -126,24 +126,15 @@ class Resolver:
         groups, disputed = DisjointSet(followers), set[int]()
         for leader, copies in followers.items():
             keys = [translate_keys(self._items[row].keys, how.labels) for row, how in copies.items()]
-            distinct = dict.fromkeys([self._items[leader].keys, *keys])
-            if any(starmap(keys_contradict, combinations(distinct, 2))):
+            if any(starmap(keys_contradict, combinations(dict.fromkeys([self._items[leader].keys, *keys]), 2))):
                 disputed.add(leader)  # its own copies contradict each other
         for row, leader in leader_of.items():
             for other in self._contradictions.get(row, ()):
                 groups.merge(leader, leader_of[other])
                 disputed.add(leader)
-        return [
-            sorted((row for leader in leaders for row in (leader, *followers[leader])), key=self._ranks.__getitem__)
-            for leaders in groups.subsets()
-            if not disputed.isdisjoint(leaders)
-        ]
-
-    def _best(self, row: int, leaders: Iterable[int]) -> tuple[int, Relation] | None:
-        """The leader that is most like ``row``, of those that are the same question."""
-        related = ((leader, self._relation(row, leader)) for leader in leaders)
-        same = [(leader, relation) for leader, relation in related if relation is not None and relation.same_text]
-        return max(same, key=lambda pair: (pair[1].kind == "exact", pair[1].score), default=None)
+        found = (leaders for leaders in groups.subsets() if not disputed.isdisjoint(leaders))
+        rows = ((row for leader in leaders for row in (leader, *followers[leader])) for leaders in found)
+        return [sorted(own, key=self._ranks.__getitem__) for own in rows]
 
 
 def _relations(task: _Task) -> list[Relation | None]:
@@ -157,15 +148,17 @@ KINDS = ("negation", "number", "unit", "sex", "age", "term", "variant", "group",
 ``group`` when only its shared stem or options tie it; ``survivor`` when it stands for copies merged into it."""
 
 
-def clusters(
-    ids: Sequence[str], groups: Sequence[str | None], gone: Iterable[int], edges: Iterable[Edge]
-) -> pl.DataFrame:
+def clusters(ids: list[str], groups: Sequence[str | None], gone: Iterable[int], edges: Iterable[Edge]) -> pl.DataFrame:
     """The ``Cluster`` table: a row for every survivor that has a relative, none for the others, by question id.
 
     Rows that are ``gone``, merged or waiting for a person, tie their relatives, but have no row themselves. A cluster
     is named after its first member, these included.
     """
-    kinds = _kinds(edges := list(edges))
+    kinds: dict[int, str] = {}  # the most telling kind of each row's relations
+    for *pair, kind in (edges := list(edges)):
+        shown = "survivor" if kind in SAME else kind
+        for row in pair:
+            kinds[row] = min(kinds.get(row, shown), shown, key=KINDS.index)
     # A group of which a member has relatives stays together, so that merging one member leaves none behind.
     touched = {groups[row] for row in kinds} - {None}
     first: dict[str | None, int] = {}
@@ -174,23 +167,9 @@ def clusters(
     for one, other, *_ in (*edges, *same):
         sets.merge(one, other)
     missing = set(gone)  # merged, or waiting for a person
-    rows = sorted(
-        (ids[row], ids[min(members)], kinds.get(row, "group"))
-        for members in sets.subsets()
-        for row in members
-        if row not in missing
-    )
+    named = ((row, ids[min(members)]) for members in sets.subsets() for row in members - missing)
+    rows = sorted((ids[row], name, kinds.get(row, "group")) for row, name in named)
     return pl.DataFrame(rows, schema=Cluster.polars_schema(), orient="row")
-
-
-def _kinds(edges: Iterable[Edge]) -> dict[int, str]:
-    """The most telling kind of each row's relations."""
-    kinds: dict[int, str] = {}
-    for one, other, kind in edges:
-        shown = "survivor" if kind in (*MERGED, CONFLICT) else kind
-        for row in (one, other):
-            kinds[row] = min(kinds.get(row, shown), shown, key=KINDS.index)
-    return kinds
 
 
 def run(tables: Tables, params: DedupParams, context: Context) -> Result:
@@ -215,12 +194,7 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
         tables={"questions": kept, "merges": merges, "clusters": related},
         counts=Counts(questions.height, kept.height, merged=len(merged), waiting=len(waiting)),
         review=[_conflict(questions, rows) for rows in sorted(resolution.conflicts)],
-        notes=notes(
-            "build_dataset.pipeline.dedup",
-            conflicts=resolution.conflicts,
-            left_out=resolution.left_out,
-            most=MOST_ALIKE,
-        ),
+        notes=notes("build_dataset.pipeline.dedup", most=MOST_ALIKE, **vars(resolution)),
         facts={
             "merges": dict(sorted(Counter(merges["kind"]).items())),
             "clusters": related["cluster_id"].n_unique(),
@@ -234,11 +208,11 @@ def resolve(questions: pl.DataFrame, params: DedupParams, context: Context) -> R
     if questions.is_empty():
         return Resolution()
     keys = with_keys(questions)
-    candidates = find_candidates(keys, context.seed)
+    pairs, left_out = find_candidates(keys, context.seed)
     vocabulary = vocabulary_of(questions, keys)
     rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]  # misread places
     order = copy_ranks(questions, np.concatenate(rarities))
-    pairs, resolution = candidates.pairs, Resolution(left_out=candidates.left_out)
+    resolution = Resolution(left_out=left_out)
     if not len(pairs):
         return resolution
     resolver = Resolver(comparable_items(questions, keys, np.unique(pairs).tolist()), order, vocabulary, params)

@@ -27,11 +27,11 @@ _LISTED = 100  # Documents and files listed by name; the tables of a large relea
 _CHANGED = 20  # changed questions of a kind that the changelog names; `changes.parquet` has all
 Splits = Mapping[str, pl.DataFrame]
 Row = Sequence[object]
-
 _COUNTED = (
-    (pl.col("answer").list.len() > 1).sum(), pl.col("group_id").drop_nulls().n_unique(), pl.count("explanation"),
+    pl.len(), (pl.col("answer").list.len() > 1).sum(), pl.col("group_id").drop_nulls().n_unique(),
+    pl.count("explanation"),
 )  # fmt: skip
-"""Questions of a split with several answers, groups, questions with an explanation."""
+"""Questions of a split, those with several answers, groups, questions with an explanation."""
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
 
 
@@ -50,6 +50,7 @@ def card(
     corrected = Counter(part for parts in whole["corrected"] for part in parts)
     types = distribution(splits, "question_type")
     licence = dataset.license.strip().lower()
+    pictures = {top: [one for one in SPLITS if f"{top}/{one}.parquet" in checksums] for top in ("figures", "images")}
     made = rendered(
         "build_dataset.pipeline.export:card.md",
         dataset=dataset,
@@ -63,17 +64,11 @@ def card(
         total=total,
         size=size_category(total),
         licence=licence if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence) else None,  # apache-2.0, cc-by-4.0
-        pictured=[
-            (folder, names)
-            for folder in ("figures", "images")
-            if (names := [name for name in SPLITS if f"{folder}/{name}.parquet" in checksums])
-        ],
+        pictured=[(folder, names) for folder, names in pictures.items() if names],
         loaded=[name for name, rows in splits.items() if rows.height],
         dimensions=dimensions(),
         statuses=[status.value for status in LabelStatus],
-        split_rows=[
-            (f"{name} {SPLIT_NAMES[name]}", *rows.select(pl.len(), *_COUNTED).row(0)) for name, rows in splits.items()
-        ],
+        split_rows=[(f"{name} {SPLIT_NAMES[name]}", *rows.select(_COUNTED).row(0)) for name, rows in splits.items()],
         type_rows=[(text(kind), *types[kind].values()) for kind in sorted(types, key=str)],
         leaks=dict(tables["leaks"]["kind"].value_counts().iter_rows()),
         benchmarks=tables["benchmarks"].to_dicts(),
@@ -119,14 +114,11 @@ def size_category(total: int) -> str:
 
 
 def _change_rows(standing: ReleaseComparison) -> list[Row]:
-    """Return the questions of each kind of change by split."""
     rows = standing.changes.rows.with_columns(of=pl.coalesce("split", "previous_split"))
     counts = Counter(rows.select("change", "of").iter_rows())
-    return [
-        (f"{kind}: {WORDS['kinds'][kind]}", *(f"{counts[kind, split]:,}" for split in SPLITS), f"{total:,}")
-        for kind, total in standing.changes.counts().items()
-        if total
-    ]
+    totals = {kind: total for kind, total in standing.changes.counts().items() if total}
+    by_split = {kind: [f"{counts[kind, split]:,}" for split in SPLITS] for kind in totals}
+    return [(f"{kind}: {WORDS['kinds'][kind]}", *by_split[kind], f"{total:,}") for kind, total in totals.items()]
 
 
 def _status_row(whole: pl.DataFrame, dimension: Dimension) -> Row:
@@ -160,27 +152,19 @@ _MEDIA_TYPES = {
 
 def croissant(dataset: DatasetParams, splits: Splits, outputs: Mapping[str, Mapping[str, Any]]) -> bytes:
     """The metadata as JSON-LD: the files with their checksums, and the columns of each split that holds questions."""
-    explained = column_meanings()
+    explained, schema = column_meanings(), ReleaseRow.polars_schema()
+    licence = dataset.license.strip().lower()  # "Apache-2.0" → "apache-2.0", as Hugging Face and SPDX name it
+    known = re.fullmatch(r"(apache|mit|cc0?|bsd|gpl|lgpl|agpl|odbl|odc|pddl|mpl|cdla|unlicense)([-.\w]*)", licence)
     made = rendered(
         "build_dataset.pipeline.export:croissant.json",
         dataset=dataset,
-        licence=_licence_page(dataset.license),
+        licence=f"https://choosealicense.com/licenses/{licence}/" if known else dataset.license.strip(),
         files=[(name, _MEDIA_TYPES[name], outputs[name]) for name in sorted(outputs) if name in _MEDIA_TYPES],
         splits=[split for split, rows in splits.items() if rows.height],
-        columns=[
-            {"name": name, "about": explained[name], **_column(kind)}
-            for name, kind in ReleaseRow.polars_schema().items()
-        ],
+        columns=[{"name": name, "about": explained[name], **_column(kind)} for name, kind in schema.items()],
     )
     given = {key: value for key, value in json.loads(made).items() if value is not None}  # absent is left out
     return (json.dumps(given, ensure_ascii=False, indent=2) + "\n").encode()
-
-
-def _licence_page(name: str) -> str:
-    """A licence's page, where its name is an identifier as Hugging Face and SPDX have them."""
-    identifier = name.strip().lower()  # "Apache-2.0" → "apache-2.0"
-    known = re.fullmatch(r"(apache|mit|cc0?|bsd|gpl|lgpl|agpl|odbl|odc|pddl|mpl|cdla|unlicense)([-.\w]*)", identifier)
-    return f"https://choosealicense.com/licenses/{identifier}/" if known else name.strip()
 
 
 def _column(kind: Any) -> dict[str, Any]:
@@ -248,11 +232,8 @@ def _describe(texts: pl.DataFrame) -> dict[str, Any]:
 def _lengths(lengths: pl.Series) -> dict[str, float | int | None]:
     """Maximum, mean and quartiles; null where there is nothing to measure."""
     quartiles = {"median": 0.5, "q1": 0.25, "q3": 0.75}
-    return {
-        "max": max(lengths, default=None),
-        "mean": _rounded(lengths.mean()),
-        **{name: _rounded(lengths.quantile(part, "linear")) for name, part in quartiles.items()},
-    }
+    parts = {"mean": lengths.mean(), **{name: lengths.quantile(at, "linear") for name, at in quartiles.items()}}
+    return {"max": max(lengths, default=None), **{name: _rounded(value) for name, value in parts.items()}}
 
 
 def _rounded(value: Any) -> float | None:

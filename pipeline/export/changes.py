@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
@@ -57,13 +56,17 @@ def compare_with_previous(
     dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame, waiting: Collection[str] = ()
 ) -> ReleaseComparison:
     """Compare the rows of a release with the previous one, if there is one; ``waiting`` are questions for people."""
-    folders = releases.every_release(dataset)
-    if not folders:
+    if not (folders := releases.every_release(dataset)):
         return ReleaseComparison(dataset.version, None, Changes(Change.to_frame([])), None, "")
     last = folders[-1]
     changes = compare_releases(releases.read_release(last), splits, merges, waiting)
     suggested = ".".join(map(str, next_version(releases.parse_version(last.name), changes.level())))
-    return ReleaseComparison(dataset.version, last.name, changes, suggested, _history(last))
+    text = ""
+    with suppress(OSError), (last / releases.CHANGELOG).open("rb") as stream:
+        text = stream.read(_LONGEST).decode("utf-8", "replace")
+    _, mark, entries = text.partition("\n## ")  # the title and what stands before the first entry go
+    history = f"## {entries}".strip() if mark else ""
+    return ReleaseComparison(dataset.version, last.name, changes, suggested, history)
 
 
 def next_version(version: releases.Version, level: Level) -> releases.Version:
@@ -76,20 +79,11 @@ def next_version(version: releases.Version, level: Level) -> releases.Version:
     return major, minor, patch + 1
 
 
-def _history(folder: Path) -> str:
-    text = ""
-    with suppress(OSError), (folder / releases.CHANGELOG).open("rb") as stream:
-        text = stream.read(_LONGEST).decode("utf-8", "replace")
-    _, mark, entries = text.partition("\n## ")  # the title and what stands before the first entry go
-    return f"## {entries}".strip() if mark else ""
-
-
 WORDING = ("question_type", "stem", "shared_stem", "options", "answer", "accepted_answers")
 """Columns that a model is asked and graded by."""
 PROVENANCE = ("document", "number", "sources", "group_id", "cluster_id")
 """Columns that say where a question was found, not what it is: sorting or renaming a sheet changes no question."""
 KINDS = ("added", "removed", "waiting", "renamed", "moved", "changed", "relabelled", "updated")
-
 Level = Literal["major", "minor", "patch"]
 
 
@@ -130,8 +124,7 @@ def compare_releases(
     new = pl.concat(rows.with_columns(split=pl.lit(split)) for split, rows in splits.items())
     names = [name for name in ReleaseRow.column_names() if name != "question_id"]
     shared = [name for name in names if name in old.columns]
-    # columns that readers miss
-    gone = tuple(sorted(set(old.columns) - {*ReleaseRow.column_names(), "split"}))
+    gone = tuple(sorted(set(old.columns) - {*ReleaseRow.column_names(), "split"}))  # columns that readers miss
     before = old.select(
         pl.col("question_id").alias("previous_id"),
         pl.col("split").alias("split_before"),
@@ -142,22 +135,13 @@ def compare_releases(
     matched = before.join(known, on="previous_id")
     both = pl.concat([new.join(matched, on="question_id", how="left"), removed], how="diagonal")
     other_id = pl.col("previous_id") != pl.col("question_id")  # null where either is missing
+    before_of = {"previous_split": pl.col("split_before"), "previous_id": pl.when(other_id).then("previous_id")}
     rows = [
-        both.filter(where).select(
-            "question_id",
-            "split",
-            change=pl.lit(kind),
-            previous_split="split_before",
-            previous_id=pl.when(other_id).then("previous_id"),
-            columns=columns,
-        )
+        both.filter(where).select("question_id", "split", change=pl.lit(kind), columns=columns, **before_of)
         for kind, where, columns in _kinds(shared, other_id, pl.col("question_id").is_in(list(waiting)))
     ]
-    return Changes(
-        pl.concat(rows).select(Change.column_names()).cast(Change.polars_schema()).sort("question_id", "change"),
-        tuple(name for name in names if name not in shared),
-        gone,
-    )
+    table = pl.concat(rows).select(Change.column_names()).cast(Change.polars_schema()).sort("question_id", "change")
+    return Changes(table, tuple(name for name in names if name not in shared), gone)
 
 
 def _kinds(shared: list[str], other_id: pl.Expr, waits: pl.Expr) -> Iterator[tuple[str, pl.Expr, pl.Expr]]:

@@ -6,11 +6,10 @@ Task files have the same questions, prompts and answers as ``evaluate``.
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
-from typing import Any
 
 import polars as pl
 
@@ -117,12 +116,7 @@ def question_text() -> pl.Expr:
 
 def cmb_json(rows: pl.DataFrame) -> bytes:
     """Return a split as CMB has it: objects with CMB's own keys, one a line; absent exam names are null."""
-    lines = ",\n".join(json.dumps(item, ensure_ascii=False) for item in _cmb_items(rows))
-    return f"[\n{lines}\n]\n".encode() if lines else b"[]\n"
-
-
-def _cmb_items(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    exam = ("exam_type", "exam_class", "exam_subject")
+    exam, lines = ("exam_type", "exam_class", "exam_subject"), []
     for row in rows.with_columns(question=question_text()).iter_rows(named=True):
         several = row["question_type"] in SEVERAL_ANSWERS or len(row["answer"]) > 1  # an A1 with two keys too
         item = {
@@ -133,16 +127,17 @@ def _cmb_items(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
             "question_type": MULTIPLE if several else SINGLE,
             "option": {option["label"]: option["text"] for option in row["options"]},
         }
-        if row["explanation"] is not None:
-            item["explanation"] = row["explanation"]
-        yield item
+        item |= {} if row["explanation"] is None else {"explanation": row["explanation"]}
+        lines.append(json.dumps(item, ensure_ascii=False))
+    return ("[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n").encode()
 
 
-def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
-    """A split with CMExam's columns: ``Question, Options, Answer, Explanation`` and the dimensions of the label set.
+def cmexam_csv(rows: pl.DataFrame) -> bytes:
+    """Return a split with CMExam's columns, UTF-8 without a mark; what spreadsheets would run is ``guarded``.
 
-    Options are lines ``A text``; a line break inside an option becomes a space, because CMExam's readers
-    take every line for an option. Labels are Chinese names, difficulty is CMExam's number from 1 (easy) to 5.
+    ``Question, Options, Answer, Explanation`` and the dimensions of the label set. Options are lines ``A text``; a line
+    break inside an option becomes a space, because CMExam's readers take every line for an option. Labels are Chinese
+    names, difficulty is CMExam's number from 1 (easy) to 5.
     """
     option = pl.element().struct.field("text").str.replace_all(r"\s*[\r\n]+\s*", " ")
     labels, names = {name: pl.col(name) for name in dimensions()}, WORDS["cmexam"]
@@ -150,20 +145,16 @@ def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
         levels = {label.zh: level for level, label in enumerate(dimensions()[DIFFICULTY].labels, start=1)}
         labels[DIFFICULTY] = pl.col(DIFFICULTY).replace_strict(levels, default=None, return_dtype=pl.Int64)
     line = pl.concat_str(pl.element().struct.field("label"), option, separator=" ")
-    return rows.select(
+    frame = rows.select(
         Question=question_text(),
         Options=pl.col("options").list.eval(line).list.join("\n"),
         Answer=pl.col("answer").list.join(""),
         Explanation=pl.col("explanation"),
         **{names.get(name, name): label for name, label in labels.items()},
     )
-
-
-def cmexam_csv(rows: pl.DataFrame) -> bytes:
-    """Return a split as CMExam has it, UTF-8 without a mark; what spreadsheets would run is ``guarded``."""
     target = io.BytesIO()
     text = pl.col(pl.String).map_elements(guarded, return_dtype=pl.String, skip_nulls=True)
-    cmexam_frame(rows).with_columns(text).write_csv(target, quote_style="non_numeric")
+    frame.with_columns(text).write_csv(target, quote_style="non_numeric")
     return target.getvalue()
 
 

@@ -3,7 +3,6 @@
 import io
 import json
 from base64 import b64decode
-from collections.abc import Mapping
 
 import polars as pl
 import pyarrow as pa
@@ -20,9 +19,7 @@ _PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])  # as `dat
 _TOLD = {"huggingface": json.dumps({"info": {"features": {"image": {"_type": "Image"}}}})}
 
 
-def image_files(
-    splits: Mapping[str, pl.DataFrame], tables: Tables, context: Context, *, of_all: bool
-) -> dict[str, bytes]:
+def image_files(splits: dict[str, pl.DataFrame], tables: Tables, context: Context, *, of_all: bool) -> dict[str, bytes]:
     """Return ``figures/test.parquet`` of figure items set aside, and ``images/SPLIT.parquet`` of what pages show."""
     items = tables["clean/rejects"].filter(reason=FIGURE_ITEM)["item"] if "clean/rejects" in tables else ()
     wanted = {"figures/test.parquet": [Question.model_validate_json(item) for item in items]}

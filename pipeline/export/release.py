@@ -107,15 +107,13 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
     part = pl.col("field").str.replace(f"^{OPTION}.*$", "options")
     changes = tables["corrections"].filter(pl.col("field") != VERDICT)
     corrected = changes.group_by("question_id").agg(corrected=part.unique().sort())
+    statuses = pl.col([f"{name}_status" for name in dimensions()]).fill_null(LabelStatus.UNREVIEWED.value)
     rows = (
         rows.join(_labels(tables["labels"]), on="question_id", how="left", validate="1:1")
         .join(clusters, on="question_id", how="left")
         .join(corrected, on="question_id", how="left")
         .join(_sources(tables), on="question_id", how="left")
-        .with_columns(
-            pl.col("corrected").fill_null([]),
-            pl.col([f"{name}_status" for name in dimensions()]).fill_null(LabelStatus.UNREVIEWED.value),
-        )
+        .with_columns(pl.col("corrected").fill_null([]), statuses)
         .sort("question_id")
     )
     schema = ReleaseRow.polars_schema()
@@ -209,6 +207,5 @@ def push_release(dataset: DatasetParams, upload: Upload) -> str:
 
 
 def _line(error: Exception) -> str:
-    """Return the message of an error in one line."""
     lines = [line for line in str(error).strip().splitlines() if line.strip()]
     return (lines or [type(error).__name__])[-1][:200]  # the hub says last what was wrong

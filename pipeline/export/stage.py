@@ -34,23 +34,25 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     stands = compare_with_previous(context.dataset, splits, tables["merges"], waiting_questions(tables))
     story = story_of(tables, splits, rejects)
     figures = statistics(splits)
-    files = {
-        item.path.format(split=split): item.write(rows)
-        for item in FORMATS
-        if getattr(params, item.option)
-        for split, rows in splits.items()
-    }
+    wanted = [one for one in FORMATS if getattr(params, one.option)]
+    files = {one.path.format(split=name): one.write(rows) for one in wanted for name, rows in splits.items()}
     files |= task_files(context.dataset, splits, params.tools())
     files |= image_files(splits, tables, context, of_all=params.images)
-    content = {**figures, "labels": _labels(splits)}
+    counted = {
+        name: sorted(distribution(splits, name).items(), key=lambda item: item[0] or "") for name in dimensions()
+    }
+    labels = {
+        name: [{"label": label, "label_en": dimensions()[name].english(label), **counts} for label, counts in own]
+        for name, own in counted.items()
+    }
+    content = {**figures, "labels": labels}
     files["statistics.json"] = (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
     files[CHANGELOG] = changelog(context.dataset, stands).encode()
 
     def describe(outputs: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
         metadata = croissant(context.dataset, splits, outputs)
         checksums = {name: str(entry["sha256"]) for name, entry in outputs.items()}
-        # made here, so not among the outputs yet
-        checksums["croissant.json"] = hashlib.sha256(metadata).hexdigest()
+        checksums["croissant.json"] = hashlib.sha256(metadata).hexdigest()  # made here, so not among the outputs yet
         page = card(context.dataset, splits, figures, stands, tables, checksums, story)
         return {"croissant.json": metadata, "README.md": page.encode()}
 
@@ -66,17 +68,6 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         facts={"splits": sizes, "release": stands.facts(), "story": story},
         notes=notes("build_dataset.pipeline.export", sizes=sizes, unlabelled=unlabelled, standing=stands),
     )
-
-
-def _labels(splits: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, object]]]:
-    """Questions by dimension, label and split."""
-    return {
-        name: [
-            {"label": label, "label_en": dimension.english(label), **counts}
-            for label, counts in sorted(distribution(splits, name).items(), key=lambda item: item[0] or "")
-        ]
-        for name, dimension in dimensions().items()
-    }
 
 
 _WRONG = (1 / 100, 1 / 14)

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -35,9 +35,8 @@ def read_texts(path: Path) -> Iterator[BenchmarkText]:
         yield from READERS[path.suffix.lower()](path)
     except (OSError, ValueError, RecursionError, csv.Error, pl.exceptions.PolarsError, UnreadableDocument) as error:
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        raise UserError(
-            f"the benchmark {path} cannot be read ({reason}): put it right or take it out of the folder"
-        ) from None
+        told = f"the benchmark {path} cannot be read ({reason}): put it right or take it out of the folder"
+        raise UserError(told) from None
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -102,11 +101,4 @@ def _parquet(path: Path) -> Iterator[BenchmarkText]:
         yield BenchmarkText(row, "\n".join(_strings(value)))
 
 
-READERS: dict[str, Callable[[Path], Iterator[BenchmarkText]]] = {
-    ".jsonl": _jsonl,
-    ".ndjson": _jsonl,
-    ".json": _json,
-    ".csv": _csv,
-    ".tsv": _csv,
-    ".parquet": _parquet,
-}
+READERS = {".jsonl": _jsonl, ".ndjson": _jsonl, ".json": _json, ".csv": _csv, ".tsv": _csv, ".parquet": _parquet}

@@ -17,14 +17,12 @@ from rapidfuzz import fuzz
 
 from build_dataset.pipeline.dedup.keys import FILLER, symbols_kept
 from build_dataset.pipeline.leaks.files import BenchmarkText
-from build_dataset.pipeline.leaks.tokens import Places, Tokens, Windows, joined, tokenise, windows
+from build_dataset.pipeline.leaks.tokens import Tokens, Windows, joined, tokenise, windows
 
 _ASKED = 60  # least likeness (0..100) of a stem to the place of a record that is most like it
 LEAST = 8  # least number of tokens of a compared question; a shorter run proves nothing
 _QUESTIONS = 20_000  # questions that are tokenised at a time
 _RECORDS, _CHARACTERS = 5_000, 1_000_000  # Records of a benchmark that are compared at a time, and their characters.
-
-
 _TITLE = re.compile("《[^》]{0,40}》?|^[^《》]{0,40}》")  # 《药品管理法》, also cut off: 管理法》
 _PHRASE = re.compile(f"{FILLER}|根据|依据|规定|首选|诊断|治疗|检查|[男女]|[0-9]+[岁年月天日周]?")
 """Openings and ends of stems without content of their own: 根据《…》的规定, 患者，男，45岁, 最可能的诊断是."""
@@ -64,20 +62,21 @@ class Index:
                 self._lines.setdefault(line, []).append(row)
         self._lines = {line: rows for line, rows in self._lines.items() if line and len(rows) <= common}
         self.tokens = np.zeros(len(texts), np.int64)  # of each question
-        self._runs = _rare(joined([*self._all_runs(size)]), common)
-        self._sizes = np.minimum(self.tokens, size)
-        self._lengths = np.unique(self._sizes[self.tokens >= min(LEAST, size)]).tolist() or [size]
-
-    def _all_runs(self, size: int) -> Iterator[Windows]:
-        """Yield the runs of ``size`` tokens, and the shorter questions as one run each; count the tokens."""
-        yield windows(tokenise([]), size)
-        for start in range(0, len(self._texts), _QUESTIONS):
-            tokens = tokenise(self._texts[start : start + _QUESTIONS])
+        parts = [windows(tokenise([]), size)]
+        for start in range(0, len(texts), _QUESTIONS):
+            tokens = tokenise(texts[start : start + _QUESTIONS])
             self.tokens[start : start + _QUESTIONS] = tokens.counts
             for length in range(min(LEAST, size), size + 1):
-                runs = windows(tokens, length)
-                mine = (tokens.counts[runs.rows] == length) | (length == size)
-                yield Windows(runs.hashes[mine], runs.rows[mine] + np.int32(start), runs.places[mine])
+                part = windows(tokens, length)
+                mine = (tokens.counts[part.rows] == length) | (length == size)
+                parts.append(Windows(part.hashes[mine], part.rows[mine] + np.int32(start), part.places[mine]))
+        runs = joined(parts)
+        order = np.argsort(runs.hashes)
+        met = np.unique(runs.hashes[order], return_counts=True)[1]
+        order = order[np.repeat(met <= common, met)]
+        self._runs = Windows(runs.hashes[order], runs.rows[order], runs.places[order])
+        self._sizes = np.minimum(self.tokens, size)
+        self._lengths = np.unique(self._sizes[self.tokens >= min(LEAST, size)]).tolist() or [size]
 
     @property
     def short(self) -> int:
@@ -86,20 +85,17 @@ class Index:
 
     def matches(self, records: Iterable[BenchmarkText]) -> tuple[list[BenchmarkMatch], int]:
         """The best match of every question that shares a run with these records, by row; and how many they are."""
-        best: dict[int, BenchmarkMatch] = {}
-        seen = 0
+        best, seen = dict[int, BenchmarkMatch](), 0
         for block in _blocks(records):
             seen += len(block)
             by_runs = list(self._in_block(block))
             for match in [*by_runs, *self._by_lines(block, {match.row for match in by_runs})]:
                 known = best.get(match.row, match)  # with the larger share, the first where both are alike
                 chosen = match if match.share > known.share else known
-                more = 0 if known is match else known.records
-                best[match.row] = replace(chosen, records=match.records + more)
+                best[match.row] = replace(chosen, records=match.records + (0 if known is match else known.records))
         return [best[row] for row in sorted(best)], seen
 
     def _in_block(self, block: Sequence[BenchmarkText]) -> Iterator[BenchmarkMatch]:
-        """The best record of each question."""
         tokens = tokenise([record.text for record in block])
         size = pl.col("size").first()
         steps = pl.col("place").diff().fill_null(size)  # overlapping runs share tokens
@@ -113,8 +109,11 @@ class Index:
         shares_of = pairs.with_columns(share=shares, records=pl.len().over("row"))
         ordered = shares_of.sort("row", -pl.col("share"), maintain_order=True)
         for row in ordered.unique("row", keep="first", maintain_order=True).iter_rows(named=True):
-            first, last = _longest(np.array(row["place"]), row["size"])
-            record = block[row["row_there"]]
+            distinct = np.unique(row["place"])  # overlapping windows make up runs
+            breaks = np.flatnonzero(np.diff(distinct) > row["size"])  # a gap without any shared run
+            begins, ends = distinct[np.append(0, breaks + 1)], distinct[np.append(breaks, len(distinct) - 1)]
+            at, record = int(np.argmax(ends - begins)), block[row["row_there"]]  # the longest of them
+            first, last = int(begins[at]), int(ends[at]) + row["size"]
             yield BenchmarkMatch(row["row"], row["share"], first, last, record.line, row["records"], record.text)
 
     def _shared(self, tokens: Tokens) -> pl.DataFrame:
@@ -123,10 +122,8 @@ class Index:
         first = np.searchsorted(self._runs.hashes, theirs.hashes)
         counts = np.searchsorted(self._runs.hashes, theirs.hashes, side="right") - first
         ours = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        rows, there = self._runs.rows[ours], theirs.rows.repeat(counts)
-        return pl.DataFrame(
-            {"row": rows, "place": self._runs.places[ours], "size": self._sizes[rows], "row_there": there}
-        )
+        rows, places, there = self._runs.rows[ours], self._runs.places[ours], theirs.rows.repeat(counts)
+        return pl.DataFrame({"row": rows, "place": places, "size": self._sizes[rows], "row_there": there})
 
     def _by_lines(self, block: Sequence[BenchmarkText], counted: Container[int]) -> Iterator[BenchmarkMatch]:
         """Records with nearly all lines of a question: where short options change places no run of tokens is left."""
@@ -160,27 +157,8 @@ def _letters(text: str) -> str:
     return _NO_LETTER.sub("", symbols_kept(_LABEL.sub("", unicodedata.normalize("NFKC", text))))
 
 
-def _longest(places: Places, size: int) -> tuple[int, int]:
-    """The longest run that overlapping windows make up: its first token, and the one after its last."""
-    distinct = np.unique(places)
-    breaks = np.flatnonzero(np.diff(distinct) > size)  # a gap without any shared run
-    begins = np.concatenate(([0], breaks + 1))
-    ends = np.concatenate((breaks, [len(distinct) - 1]))
-    longest = int(np.argmax(distinct[ends] - distinct[begins]))
-    return int(distinct[begins[longest]]), int(distinct[ends[longest]]) + size
-
-
-def _rare(runs: Windows, common: int) -> Windows:
-    """Return the runs in the order of their hashes, without those that are met too often."""
-    order = np.argsort(runs.hashes)
-    met = np.unique(runs.hashes[order], return_counts=True)[1]
-    order = order[np.repeat(met <= common, met)]
-    return Windows(runs.hashes[order], runs.rows[order], runs.places[order])
-
-
 def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:
-    block: list[BenchmarkText] = []
-    characters = 0
+    block, characters = list[BenchmarkText](), 0
     for record in records:
         block.append(record)
         characters += len(record.text)

@@ -27,8 +27,7 @@ class LeaksParams(Params):
 
     def files(self) -> list[tuple[str, Path]]:
         """The files of the benchmarks that can be read, by name relative to their folder."""
-        folder = self.benchmarks
-        if folder is None:
+        if (folder := self.benchmarks) is None:
             return []
         paths = [folder] if folder.is_file() else folder.rglob("*")
         home = folder.parent if folder.is_file() else folder  # names in tables are relative to it
@@ -42,6 +41,5 @@ class LeaksParams(Params):
         """Return the parameters with the hashes of the benchmarks in place of their paths."""
         parameters = super().semantic()
         if self.benchmarks is not None:
-            hashes = [f"{name} {file_sha256(path)}" for name, path in self.files()]
-            parameters["benchmarks"] = hashes or ["nothing"]
+            parameters["benchmarks"] = [f"{name} {file_sha256(path)}" for name, path in self.files()] or ["nothing"]
         return parameters

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -32,7 +31,7 @@ def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
         pl.concat_str("shared_stem", "stem", separator="\n", ignore_nulls=True).alias("stem"),
         pl.col("options").list.eval(pl.element().struct.field("text")),
     )
-    listed = [*_across_splits(questions, texts, params)]
+    listed = _across_splits(questions, texts, params)
     across = Counter(leak.kind for leak in listed)
     facts: dict[str, Any] = {"across_splits": {kind: across[kind] for kind in ("exact", "near")}}
     files: list[BenchmarkFile] = []
@@ -55,8 +54,7 @@ def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksPa
     kinds |= dict.fromkeys(exact_pairs(questions), ("exact", 1.0))  # exact wins over near
     leaks = []
     for pair, (kind, score) in kinds.items():
-        # test before validation before train
-        one, other = sorted(pair, key=lambda row: -SPLITS.index(splits[row]))
+        one, other = sorted(pair, key=lambda row: -SPLITS.index(splits[row]))  # test before validation before train
         there = {"other_id": ids[other], "other_split": splits[other]}
         leaks.append(Leak(question_id=ids[one], split=splits[one], kind=kind, score=score, **there))
     return sorted(leaks, key=lambda item: (item.question_id, item.other_id or ""))
@@ -65,33 +63,26 @@ def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksPa
 def _in_benchmarks(
     questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksParams, context: Context
 ) -> tuple[list[Leak], list[BenchmarkFile], dict[str, Any]]:
-    paths = params.files()
-    if not paths:
+    if not (paths := params.files()):
         raise UserError(f"leaks.benchmarks = {params.benchmarks}: no JSON, JSONL, CSV, TSV or Parquet file there")
-    joined = pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n")
-    whole = texts.select(joined)["stem"].to_list()
+    whole = texts.select(pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n"))["stem"].to_list()
     index = Index(whole, params.ngram, params.common, params.copied)
-    leaks: list[Leak] = []
-    files: list[BenchmarkFile] = []
+    leaks, files = list[Leak](), list[BenchmarkFile]()
     with context.progress(len(paths), "benchmarks") as advance:
         for name, path in paths:
             matches, records = index.matches(read_texts(path))
-            overlaps = (_overlap(questions, whole, name, match, params) for match in matches)
-            here = [leak for leak in overlaps if leak is not None]
-            files.append(_file(name, path, records, here))
+            found = (_overlap(questions, whole, name, match, params) for match in matches)
+            here = [leak for leak in found if leak is not None]
+            overlaps, copies = _counted(here).values()
+            files.append(BenchmarkFile(
+                file=name, sha256=file_sha256(path), records=records, overlaps=sum(overlaps.values()),
+                copies=sum(copies.values()), test_overlaps=overlaps["test"], test_copies=copies["test"],
+            ))  # fmt: skip
             leaks += here
             advance(1)
     leaks.sort(key=lambda leak: (leak.question_id, leak.file or ""))
     facts = {"files": len(files), "ngram": params.ngram, "questions": _counted(leaks), "too_short": index.short}
     return leaks, files, facts
-
-
-def _file(name: str, path: Path, records: int, leaks: Sequence[Leak]) -> BenchmarkFile:
-    overlaps, copies = _counted(leaks).values()
-    return BenchmarkFile(
-        file=name, sha256=file_sha256(path), records=records, overlaps=sum(overlaps.values()),
-        copies=sum(copies.values()), test_overlaps=overlaps["test"], test_copies=copies["test"],
-    )  # fmt: skip
 
 
 def _overlap(
@@ -103,10 +94,9 @@ def _overlap(
     start, end = int(tokens.starts[match.first]), int(tokens.ends[match.last - 1])
     share = max(match.share, lines_shared(text, match.text))
     copied = share >= params.copied and asks_the_same(stem, match.text)
-    if not copied:
-        asked = text[start : min(end, text.index(stem) + len(stem))]
-        if match.records > params.common or is_phrase(asked):
-            return None
+    asked = text[start : min(end, text.index(stem) + len(stem))]
+    if not copied and (match.records > params.common or is_phrase(asked)):
+        return None
     question_id, split = questions.select("question_id", "split").row(match.row)
     return Leak(
         question_id=question_id, split=split, kind="copy" if copied else "overlap", score=round(share, 4),

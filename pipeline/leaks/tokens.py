@@ -26,7 +26,6 @@ _BASE = 0x9E3779B97F4A7C15  # of the polynomial, modulo 2**64, that hashes the t
 _IDEOGRAPHS = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"(?![A-Za-z](?![^\W_{_IDEOGRAPHS}]))(?:[^\W_{_IDEOGRAPHS}]+|(?=\w)[{_IDEOGRAPHS}])")
 """A word or a number, 140mmHg; or an ideograph. A single Latin letter is none: it labels an option."""
-
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
 
@@ -70,20 +69,15 @@ def windows(tokens: Tokens, size: int) -> Windows:
         sums = sums * np.uint64(_BASE) + tokens.hashes[offset : last + offset] + np.uint64(1)
     rows = tokens.rows[inside]
     places = inside - np.searchsorted(tokens.rows, rows)
-    return Windows(_mixed(sums[inside]), rows.astype(np.int32), places.astype(np.int32))
+    # Spread (SplitMix64's finaliser: Steele et al., OOPSLA 2014), so that sums of hashes are hashes again.
+    hashes = (sums[inside] ^ (sums[inside] >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    hashes = (hashes ^ (hashes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return Windows(hashes ^ (hashes >> np.uint64(31)), rows.astype(np.int32), places.astype(np.int32))
 
 
 def joined(parts: Sequence[Windows]) -> Windows:
     """Return the runs of all parts, one behind the other."""
     return Windows(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def _mixed(hashes: Hashes) -> Hashes:
-    """Spread (SplitMix64's finaliser: Steele et al., OOPSLA 2014), so that sums of hashes are hashes again."""
-    hashes = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    hashes = (hashes ^ (hashes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Hashes = hashes ^ (hashes >> np.uint64(31))
-    return mixed
 
 
 @cache

@@ -193,11 +193,8 @@ def _shapes(line: PageLine, page: int) -> set[str]:
     if _P.content.match(line.text):
         return set()
     text = unicodedata.normalize("NFKC", "".join(line.text.split()))  # 2101 may be read as 2¹⁰¹
-    counted = {
-        f"{text[: found.start()]}#{chinese_number(found[0]) - page}{text[found.end() :]}"
-        for found in _P.number.finditer(text)
-    }
-    return {text, *counted}
+    numbers = [(*found.span(), chinese_number(found[0]) - page) for found in _P.number.finditer(text)]
+    return {text, *(f"{text[:start]}#{distance}{text[end:]}" for start, end, distance in numbers)}
 
 
 def chinese_number(number: str) -> int:
@@ -242,8 +239,7 @@ def exam_of(document: str, manifest: Mapping[str, Exam]) -> Exam:
                 exam_type, chosen = category.zh, subcategory
     if chosen is None:
         return Exam(exam_type)
-    subject = next((name for name in chosen.subjects if name.casefold() in names), None)
-    return Exam(exam_type, chosen.zh, subject)
+    return Exam(exam_type, chosen.zh, next((name for name in chosen.subjects if name.casefold() in names), None))
 
 
 def read_manifest(raw: Path) -> dict[str, Exam]:

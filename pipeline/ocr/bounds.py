@@ -17,7 +17,6 @@ try:
     import resource
 except ImportError:  # Windows: the executor's own limit is all there is
     resource = None  # type: ignore[assignment]
-
 MEMORY = 1_200_000_000
 """Bytes that reading may add to a worker: models and libraries take up to 700 MB, both together stay below 2 GB."""
 _PER_BYTE = 12
@@ -48,8 +47,7 @@ def limit_resources(path: Path | None, seconds: float | None = None) -> Iterator
 def _virtual() -> int:
     """Address space in use, bytes; far more than the memory where models are mapped."""
     try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-        return pages * os.sysconf("SC_PAGE_SIZE")
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):  # not Linux: the limit is then that of growth from nothing
         return 0
 

@@ -24,29 +24,18 @@ def find_gutter(segments: Sequence[tuple[Rect, str]], page_width: float) -> floa
     gaps inside, and their text. Options printed side by side and answer grids leave such strips too; they are told
     apart by what stands right of it: mostly option labels, or cells of a few characters.
     """
-    candidate = _emptiest(segments, page_width)
-    if candidate is None:
-        return None
-    left = [(box, text) for box, text in segments if box.x1 <= candidate]
-    right = [(box, text) for box, text in segments if box.x0 >= candidate]
-    crossing = len(segments) - len(left) - len(right)
-    return candidate if _is_gutter(left, right, crossing) else None
-
-
-def _emptiest(segments: Sequence[tuple[Rect, str]], page_width: float) -> float | None:
-    """Right edge of the widest strip with the fewest crossing segments between 0.35 and 0.65 of the width.
-
-    Lines begin at the same place and end where they may, so the edge of the right column is the one to go by.
-    """
     start, end = int(0.35 * page_width), int(0.65 * page_width)  # a gutter stands near the middle
-    counts = [0] * (end - start + 1)
-    for box, _ in segments:
-        for x in range(max(start, int(box.x0)), min(end, int(box.x1)) + 1):
-            counts[x - start] += 1
+    spans = [(int(box.x0), int(box.x1)) for box, _ in segments]
+    counts = [sum(left <= x <= right for left, right in spans) for x in range(start, end + 1)]
     strips = [[x for x, _ in strip] for _, strip in groupby(enumerate(counts, start), key=itemgetter(1))]
     wide = [strip for strip in strips if len(strip) >= 5]  # points; narrower strips are gaps between words
-    best = min(wide, key=lambda strip: (counts[strip[0] - start], -len(strip)), default=None)
-    return float(best[-1]) if best else None
+    if not wide:
+        return None
+    # Lines begin at the same place and end where they may, so the edge of the right column is the one to go by.
+    candidate = float(min(wide, key=lambda strip: (counts[strip[0] - start], -len(strip)))[-1])
+    left = [(box, text) for box, text in segments if box.x1 <= candidate]
+    right = [(box, text) for box, text in segments if box.x0 >= candidate]
+    return candidate if _is_gutter(left, right, len(segments) - len(left) - len(right)) else None
 
 
 def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], crossing: int) -> bool:
@@ -93,16 +82,10 @@ def _steps(texts: Sequence[str]) -> float:
 
 def _step(step: int, far: int = 9) -> float:
     """Return the score of a step: 1 for a step by one, 0 up to ``far``, else -0.5."""
-    if step == 1:
-        return 1.0
-    return 0.0 if 0 < step <= far else -0.5
+    return 1.0 if step == 1 else 0.0 if 0 < step <= far else -0.5
 
 
 def _rows(side: list[tuple[Rect, str]]) -> list[list[tuple[Rect, str]]]:
     """The segments of every row, top to bottom: the middle of each lies in the box of the first."""
-
-    def goes_on(row: list[tuple[Rect, str]], segment: tuple[Rect, str]) -> bool:
-        first = row[0][0]
-        return segment[0].middle < first.y1 - 0.25 * first.height
-
-    return group_while(sorted(side, key=lambda found: found[0].middle), goes_on)
+    ordered = sorted(side, key=lambda found: found[0].middle)
+    return group_while(ordered, lambda row, one: one[0].middle < row[0][0].y1 - 0.25 * row[0][0].height)

@@ -65,8 +65,7 @@ def flatten(pixels: Pixels) -> Flat:
         return Flat(pixels, None)
     field, slope = found
     x, y = np.meshgrid(np.linspace(0, size[0], NODES[1]), np.linspace(0, size[1], NODES[0]))
-    sheared = x + _shear(pieces, size, slope, x, y)
-    places = np.stack([sheared, y], axis=2) / size
+    places = np.stack([x + _shear(pieces, size, slope, x, y), y], axis=2) / size
     places[:, :, 1] += (_weights(places.reshape(-1, 2), NODES) @ field).reshape(NODES) / size[1]
     return Flat(_moved(pixels, places), places)
 

@@ -54,8 +54,7 @@ def superscript(text: str) -> str:
 
 def subscript(text: str) -> str:
     """``text`` in subscript characters where all have one, else behind a low line, m_(i,j), or on the line: HbA1c."""
-    plain = text if text.strip().isalnum() else _marked("_", text)
-    return in_script(text, "_") or plain
+    return in_script(text, "_") or (text if text.strip().isalnum() else _marked("_", text))
 
 
 def in_script(text: str, mark: str) -> str | None:

@@ -32,8 +32,7 @@ Corners = tuple[int, int, int, int]  # Left, top, right, bottom in pixels
 _INK = 170  # Grey level, 0..255, below which a pixel is ink on a cleaned page
 _ACROSS, _DOWN = 1 / 20, 1 / 40
 """Shortest rule as a share of the page's width or height: longer than the strokes of any character."""
-_MIN_FIGURE = 1 / 18
-"""Shortest side of a figure as a share of the page's height: 47 points of A4, three lines of text."""
+_MIN_FIGURE = 1 / 18  # Shortest side of a figure as a share of the page's height: 47 points of A4, three lines of text
 MAX_MARKS = 400  # Rules of each direction that are kept, longest first: a grid of 400 cells has about 60
 
 

@@ -15,7 +15,6 @@ from build_dataset.schemas.errors import UnreadableDocument
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
 Pixels: TypeAlias = "NDArray[np.uint8]"
 
 

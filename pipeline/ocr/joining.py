@@ -1,7 +1,5 @@
 """Pictures that are the pages of one paper: which of a folder belong together, in which order, what is told of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -42,33 +40,23 @@ def join_pictures(
         build: the build folder, which gets a list of each paper's pictures.
     """
     pictures = [one for one in readings if one.facts.picture and one.facts.picture.frames == 1]
-    damaged = group_values((_folder(one.name), one) for one in broken)
-    joined: dict[str, DocumentState] = {}
-    inside: set[str] = set()
-    notes: list[str] = []
-    for folder, own in sorted(group_values((_folder(one.name), one) for one in pictures).items()):
-        for pages, why_not in _papers(own, damaged.get(folder, []), _wish(folder, own, params)):
+    damaged = group_values((one.name.rpartition("/")[0], one) for one in broken)
+    joined, inside = dict[str, DocumentState](), set[str]()
+    notes, said = list[str](), dict(params.joins)
+    for folder, own in sorted(group_values((one.name.rpartition("/")[0], one) for one in pictures).items()):
+        # The settings of the folder, of one of its pictures or a folder around it, else of all.
+        places = [folder, *(one.name for one in own), *(path.as_posix() for path in PurePosixPath(folder).parents)]
+        wish = next((said[place] for place in places if place in said), params.join_images)
+        for pages, why_not in _papers(own, damaged.get(folder, []), wish):
             first = next(one.name for one in pages if not one.failures)
-            told, wish = "were read as the pages of one paper", '"never" keeps them apart'
+            told, other = "were read as the pages of one paper", '"never" keeps them apart'
             if why_not:
-                told, wish = f"were kept apart: {why_not}", '"always" joins them'
+                told, other = f"were kept apart: {why_not}", '"always" joins them'
             else:
                 joined[first] = _joined(first, pages, build)
                 inside.update(one.name for one in pages)
-            notes.append(f'{first}: {_listed(pages)} {told}; [sources."{folder or first}"] join_images = {wish}')
+            notes.append(f'{first}: {_listed(pages)} {told}; [sources."{folder or first}"] join_images = {other}')
     return [joined.get(one.name, one) for one in readings if one.name not in inside or one.name in joined], notes
-
-
-def _folder(name: str) -> str:
-    folder = PurePosixPath(name).parent.as_posix()
-    return "" if folder == "." else folder
-
-
-def _wish(folder: str, pictures: Sequence[DocumentState], params: OcrParams) -> str:
-    """Return what the settings say of a folder: of it, of one of its pictures or a folder around it, else of all."""
-    said = dict(params.joins)
-    places = [folder, *(one.name for one in pictures), *(path.as_posix() for path in PurePosixPath(folder).parents)]
-    return next((said[place] for place in places if place in said), params.join_images)
 
 
 def _papers(
@@ -100,19 +88,16 @@ def _unlike(pictures: Iterable[DocumentState]) -> str:
     if min(map(min, sizes)) < _SHORTEST:
         return f"a side of less than {_SHORTEST} pixels is too small for a page"
     shapes, areas = [max(size) / min(size) for size in sizes], [wide * high for wide, high in sizes]
-    for values, most in ((shapes, _SHAPE), (areas, _AREA)):
-        if max(values) > most * min(values):
-            return "they are of different sizes"
-    return ""
+    alike = max(shapes) <= _SHAPE * min(shapes) and max(areas) <= _AREA * min(areas)
+    return "" if alike else "they are of different sizes"
 
 
 def _series(name: str) -> tuple[str, str] | None:
     """Return what a picture's name has before and after its running number; None where it has none."""
     stem = unicodedata.normalize("NFKC", PurePosixPath(name).stem).lower()
     found = [*_P.running.finditer(stem)]
-    if not found or _P.year.fullmatch(stem):
-        return None
-    return stem[: found[-1].start()], stem[found[-1].end() :]
+    numbered = found and not _P.year.fullmatch(stem)
+    return (stem[: found[-1].start()], stem[found[-1].end() :]) if numbered else None
 
 
 def _number(picture: DocumentState) -> int:

@@ -14,8 +14,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import LineKind
 
 _P = Patterns(__name__)
-TAB_GAP = 1.5
-"""Gap between words, in em, above which a tab stands between them: options side by side, cells of a grid."""
+TAB_GAP = 1.5  # Gap between words, in em, above which a tab stands between them: options side by side, cells of a grid
 SPACE_GAP = 0.2  # Gap in em above which a space stands between Latin words whose space was not a character
 OCR_MARGIN = 0.4
 """Difference in em by which the gap between two recognised words exceeds that between their boxes: detection grows each
@@ -118,8 +117,7 @@ def group_rows(runs: Iterable[TextRun]) -> list[list[TextRun]]:
 
     Larger runs are placed first; a smaller one (a superscript, an index) joins the row it stands in.
     """
-    rows: list[list[TextRun]] = []
-    leads: list[TextRun] = []
+    rows, leads = list[list[TextRun]](), list[TextRun]()
     buckets: dict[int, list[int]] = defaultdict(list)
     for run in sorted(runs, key=lambda run: (-round(run.size), run.box.y0, run.box.x0)):
         found = ((_row_distance(run, leads[index], rows[index]), index) for index in _near(run, buckets))
@@ -130,19 +128,14 @@ def group_rows(runs: Iterable[TextRun]) -> list[list[TextRun]]:
             leads.append(run)
             buckets[int(run.baseline // 8)].append(index)
         rows[index].append(run)
-    _join_raised(rows, buckets)
-    return [sorted(row, key=lambda run: (run.box.x0, run.box.x1)) for row in rows if row]
-
-
-def _join_raised(rows: list[list[TextRun]], buckets: dict[int, list[int]]) -> None:
-    """Put digits that are raised or lowered at the size of their line into its row: the 9 of 10⁹."""
+    # Digits that are raised or lowered at the size of their line stand in its row: the 9 of 10⁹.
     for row in rows:
         if len(row) == 1 and row[0].confidence is None and _P.signs.fullmatch(row[0].text.strip()):
-            (run,) = row
-            near = [rows[index] for index in _near(run, buckets)]
-            base = next((other for other in near if any(_carries(one, run) for one in other)), None)
+            others = (rows[index] for index in _near(row[0], buckets))
+            base = next((other for other in others if any(_carries(one, row[0]) for one in other)), None)
             if base is not None:
                 base.append(row.pop())
+    return [sorted(row, key=lambda run: (run.box.x0, run.box.x1)) for row in rows if row]
 
 
 def _carries(base: TextRun, run: TextRun) -> bool:
@@ -176,15 +169,10 @@ def _row_distance(run: TextRun, lead: TextRun, row: list[TextRun]) -> float | No
 
 def split_row(row: list[TextRun], gap: float = TAB_GAP) -> list[list[TextRun]]:
     """A row cut where the white space is wider than ``gap`` em."""
-
-    def goes_on(segment: list[TextRun], run: TextRun) -> bool:
-        return not run.new_cell and _white(segment[-1], run) <= gap * _em(segment[-1], run)
-
-    return group_while(row, goes_on)
+    return group_while(row, lambda part, run: not run.new_cell and _white(part[-1], run) <= gap * _em(part[-1], run))
 
 
 def _white(last: TextRun, run: TextRun) -> float:
-    """White space between two runs in points."""
     margin = OCR_MARGIN * _em(last, run) if run.confidence is not None else 0.0
     return run.box.x0 - last.box.x1 + margin
 

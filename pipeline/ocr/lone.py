@@ -89,7 +89,6 @@ def _once(words: Sequence[Word], em: float) -> list[Word]:
 
 
 def _from(word: Word, start: int) -> Word:
-    """Return a word without its first characters."""
     own = word.doubts and tuple(one._replace(at=one.at - start) for one in word.doubts if one.at >= start)
     return replace(word, text=word.text[start:], doubts=own)
 
@@ -104,8 +103,7 @@ def _apart(word: Word, pixels: Pixels, em: float) -> Word:
         return word
     inked = np.flatnonzero(part.min(axis=(0, 2)) < _INK)
     gaps = np.flatnonzero(np.diff(inked) > _APART * em)
-    near = gaps.size and inked[gaps[0]] - inked[0] < (0.3 + 0.6 * len(number[0])) * em
-    if not near:
+    if not (gaps.size and inked[gaps[0]] - inked[0] < (0.3 + 0.6 * len(number[0])) * em):
         return word
     moved = tuple(doubt._replace(at=doubt.at + (doubt.at >= number.end())) for doubt in word.doubts or ())
     text = f"{number[0]} {word.text[number.end() :]}"
@@ -138,11 +136,8 @@ def _candidates(ink: Pixels, words: Sequence[Word], em: float, *, behind: bool =
     for left, top, width, height, _ in stats[sized].tolist():
         right = left + width
         row = [word for word in words if abs(_level(word, left) - top - height / 2) < 0.5 * em]
-        near = [
-            word for word in row if -0.3 * em < (left - word.box[2] if behind else word.box[0] - right) < _REACH * em
-        ]
-        beside = not behind and any(word.box[0] < left < word.box[2] + 2 * em for word in row)
-        if near and not beside:
+        near = [one for one in row if -0.3 * em < (left - one.box[2] if behind else one.box[0] - right) < _REACH * em]
+        if near and (behind or not any(word.box[0] < left < word.box[2] + 2 * em for word in row)):
             own = max(near, key=lambda word: word.box[2]) if behind else min(near, key=lambda word: word.box[0])
             found.append(((left, top, right, top + height), own))
     return found
@@ -155,8 +150,7 @@ def _read_beside(engine: OcrEngine, pixels: Pixels, em: float, boxes: Sequence[C
     """
     half, pad, parts = (0.5 / _EM + 0.1) * em, round(0.15 * em), []
     for left, low, right, high in boxes:
-        middle = (low + high) / 2
-        top = max(0, round(middle - half))
+        top = max(0, round((low + high) / 2 - half))
         parts.append(pixels[top : top + round(2 * half), max(0, round(left) - pad) : round(right) + pad])
     tall = max(part.shape[0] for part in parts)
     padded = [np.pad(part, ((0, tall - part.shape[0]), (0, pad), (0, 0)), constant_values=255) for part in parts]

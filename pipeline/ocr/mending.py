@@ -47,14 +47,10 @@ def mend_page(page: PageRead, readings: Sequence[LineReading]) -> PageRead:
         if text != line.text:
             taken = sum(map(len, _LOST.findall(line.text)))
             line.confidence = round(1 - (1 - confidence) * taken / len(line.text), 4)
-        line.text = _LOST.sub(lambda found: _shown(found[0]), text)
+        line.text = _LOST.sub(lambda found: re.sub(r"[\0-\x1f\x7f-\x9f]", "\ufffd", found[0]), text)
         if seen and readings_differ(unicodedata.normalize("NFKC", text), unicodedata.normalize("NFKC", seen)):
             line.other = seen
     return page
-
-
-def _shown(lost: str) -> str:
-    return "".join("\ufffd" if unicodedata.category(char) == "Cc" else char for char in lost)
 
 
 def mend_line(text: str, seen: str) -> str:

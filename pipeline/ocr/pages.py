@@ -38,8 +38,7 @@ class Job(NamedTuple):
 
     reading: DocumentState
     page: int
-    boxes: tuple[Rect, ...] = ()
-    """Lines of the page that are read from their pictures; empty for all of the page."""
+    boxes: tuple[Rect, ...] = ()  # Lines of the page that are read from their pictures; empty for all of the page
 
 
 class TextLayerReader:
@@ -85,8 +84,7 @@ class PageStore:
         self._language: Language | None = None
         self.text = TextLayerReader(params)
         self.first = Recognition(params)
-        other = params.model_copy(update={"engine": params.second})
-        self.second = Recognition(other) if params.second else None
+        self.second = Recognition(params.model_copy(update={"engine": params.second})) if params.second else None
         # Vision models read pages, so lines are read by the embedded engine.
         on_lines = {"engine": EngineName.AUTO} if params.engine is EngineName.VISION else {}
         self.lines = Recognition(params.model_copy(update=on_lines))
@@ -102,14 +100,12 @@ class PageStore:
         self._language = Language(own, recognised=recognised, confused=sorted(pairs))
 
     def _printed(self, readings: Sequence[DocumentState]) -> Iterator[str]:
-        """Yield the text of rows and text layers."""
         for reading in readings:
             yield from (row.fields for row in reading.facts.rows or ())
             for page in reading.sound:
                 yield from (line[0] for line in self._text(reading, page).get("lines", ()))
 
     def _recognised(self, readings: Sequence[DocumentState]) -> Iterator[list[list[Any]]]:
-        """Yield the words of each page that was recognised."""
         jobs = (Job(reading, page) for reading in readings for page in reading.sound)
         keys = (self.first.key(job) for job in jobs if "needs_ocr" in self._text(job.reading, job.page))
         yield from (found["words"] for key in keys if (found := self._store.get(key)))
@@ -134,21 +130,14 @@ class PageStore:
 
     def unrecognised(self, readings: Sequence[DocumentState]) -> list[Job]:
         """Return what needs OCR: some lines of a page, or (none named) all of it."""
-        return [
-            Job(reading, page, boxes)
-            for reading in readings
-            for page in reading.sound
-            if (boxes := lost_boxes(value := self._text(reading, page))) or "needs_ocr" in value
-        ]
+        texts = ((Job(one, page), self._text(one, page)) for one in readings for page in one.sound)
+        jobs = ((job._replace(boxes=lost_boxes(value)), "needs_ocr" in value) for job, value in texts)
+        return [job for job, whole in jobs if job.boxes or whole]
 
     def doubtful(self, readings: Sequence[DocumentState]) -> list[Job]:
         """Return the pages that the first engine is not sure of, where there is a second one."""
-        return [
-            Job(reading, page)
-            for reading in readings
-            for page in (reading.sound if self.second else ())
-            if self._is_doubtful(self._first(reading, page))
-        ]
+        jobs = (Job(one, page) for one in (readings if self.second else ()) for page in one.sound)
+        return [job for job in jobs if self._is_doubtful(self._first(job.reading, job.page))]
 
     def _is_doubtful(self, page: PageRead) -> bool:
         return page.confidence is not None and page.confidence < self._least
@@ -169,8 +158,7 @@ class PageStore:
         if "needs_ocr" not in value:
             boxes = lost_boxes(value)
             again = self._store.get(self.lines.key(Job(reading, number, boxes))) if boxes else None
-            lost = [["", 0.0]] * len(boxes)
-            return mend_page(PageRead.from_json(value), again["readings"] if again else lost)
+            return mend_page(PageRead.from_json(value), again["readings"] if again else [["", 0.0]] * len(boxes))
         found = self._store.get(self.first.key(Job(reading, number)))
         assert found is not None, "every page was recognised or has a failure"
         return self.first.laid_out(found, value["needs_ocr"], self._language)

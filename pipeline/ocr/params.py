@@ -72,8 +72,7 @@ class VisionParams(LlmOptions):
     def estimate(self, pages: int) -> str:
         """Return what reading so many pages takes, in one line; asks nobody and needs no key."""
         tokens_in = pages * (_PROMPT_TOKENS + round(self.side * self.side / 2**0.5 / _PIXELS_A_TOKEN))
-        tokens_out = pages * min(self.max_tokens, _ANSWER_TOKENS)
-        return self.told(f"{pages:,} pages to send", tokens_in, tokens_out)
+        return self.told(f"{pages:,} pages to send", tokens_in, pages * min(self.max_tokens, _ANSWER_TOKENS))
 
 
 class OcrParams(Params):

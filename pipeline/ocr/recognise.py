@@ -38,8 +38,7 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
     turned = parts[0].turned
     width, height = (image.height, image.width) if turned % 180 else (image.width, image.height)
     across, down = width / parts[0].width, height / tops[-1]
-    words: list[list[Any]] = []
-    marks: dict[str, list[list[float]]] = {}
+    words, marks = list[list[Any]](), dict[str, list[list[float]]]()
     for part, top in zip(parts, tops, strict=False):
         for word in part.words:
             corners = [round(edge, 2) for x, y in word.corners for edge in (x * across, (y + top) * down)]
@@ -74,8 +73,7 @@ def reread_box(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
     seen = engine.recognise(np.ascontiguousarray(pixels))
     words = [word for word in seen if word.corners[0][1] < middle < word.corners[2][1]]
     words.sort(key=lambda word: word.corners[0][0])
-    sure = min((word.confidence for word in words), default=0.0)
-    return ["".join(word.text for word in words), round(sure, 4)]
+    return ["".join(word.text for word in words), round(min((word.confidence for word in words), default=0.0), 4)]
 
 
 class _Seen(NamedTuple):

@@ -94,9 +94,13 @@ def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[
     vectors = [box for box in _figures(drawn) if not _inside_any(box, tables)]
     regions += [PageRegion(LineKind.FIGURE, box) for box in vectors if not _holds_prose(box, runs)]
     size = float(np.median([run.size for run in runs])) if runs else 10.0
-    # A stamp or a watermark lies under lines. Pieces of one image below each other are looked at as one.
-    whole = map(bounding_box, _strips(drawing.images))
-    pictures = [box for box in whole if not (runs and lies_under_text(box, runs))]
+    # A stamp or a watermark lies under lines. Producers cut images in strips, as wide as each other, that touch.
+    images = sorted(drawing.images, key=lambda box: (box.x0, box.y0))
+    strips = group_while(
+        images,
+        lambda own, box: max(map(abs, np.subtract(own[-1][::2], box[::2]))) < 1 and abs(own[-1].y1 - box.y0) < 1.5,
+    )
+    pictures = [box for box in map(bounding_box, strips) if not (runs and lies_under_text(box, runs))]
     for box in map(bounding_box, cluster_boxes(pictures, 1.5)):
         if box.area < 0.85 * page.area and not _inside_any(box, vectors):
             kind = LineKind.FORMULA if box.height < 1.8 * size else LineKind.FIGURE
@@ -123,8 +127,7 @@ def cell_rules(drawing: Drawing, regions: Sequence[PageRegion]) -> list[Rect]:
 
 def _tables(drawing: Drawing) -> tuple[list[Rect], list[Rect]]:
     """Boxes of ruled tables, and the rules that belong to none."""
-    tables: list[Rect] = []
-    loose: list[Rect] = []
+    tables, loose = list[Rect](), list[Rect]()
     for members in cluster_boxes(drawing.across + drawing.down, 2.5):  # points: rules that nearly meet
         box = bounding_box(members)
         if _is_grid(members) and sum(shape.touches(box, 0.0) for shape in drawing.shapes) < 4:
@@ -179,17 +182,6 @@ def _holds_prose(box: Rect, runs: Sequence[TextRun]) -> bool:
     if any(len(run.text) >= 15 or sum(map(glyphs.is_cjk, run.text)) >= 10 for run in inside):
         return True
     return sum(run.box.area for run in inside) > 0.4 * box.area  # text fills it: a frame around a note
-
-
-def _strips(images: Sequence[Rect]) -> list[list[Rect]]:
-    """Images, those together that are as wide as each other and touch: producers cut images in strips."""
-
-    def goes_on(strip: list[Rect], box: Rect) -> bool:
-        last = strip[-1]
-        beside = abs(last.x0 - box.x0) < 1 and abs(last.x1 - box.x1) < 1
-        return beside and abs(last.y1 - box.y0) < 1.5
-
-    return group_while(sorted(images, key=lambda box: (box.x0, box.y0)), goes_on)
 
 
 def lies_under_text(box: Rect, runs: Sequence[TextRun]) -> bool:

@@ -23,8 +23,7 @@ MAX_UNREAD = 0.4
 at most, scans with a stamped head 0.9 and more; a page half of which is a picture of text has 0.5."""
 MIN_UNREAD = 800.0  # Length in points, about two lines across A4, below which unread ink is a figure's labels
 Info = dict[str, Any]  # PyMuPDF's description of an image: bbox, width, height, has-mask
-MAX_UNKNOWN = 0.1
-"""Share of characters without a meaning; formulas in private fonts stay below 0.05 on real papers."""
+MAX_UNKNOWN = 0.1  # Share of characters without a meaning; formulas in private fonts stay below 0.05 on real papers
 MIN_COMMON = 0.6
 """Share of ideographs among the commonest 3,755 of GB 2312 or 5,401 of Big5: real papers have 0.95 and more,
 glyph numbers taken for code points about 0.3."""
@@ -89,8 +88,7 @@ def _is_partial(page: Any, layer: TextLayer, areas: Sequence[Rect], images: Sequ
     if any(image["width"] * image["height"] > params.max_pixels for image in images):
         return False
     unread = unread_lines(page, [run.box for run in layer.runs], areas)
-    read = sum(run.box.width for run in layer.runs)
-    return unread >= MIN_UNREAD and unread >= MAX_UNREAD * (unread + read)
+    return unread >= MIN_UNREAD and unread >= MAX_UNREAD * (unread + sum(run.box.width for run in layer.runs))
 
 
 def why_unsound(layer: TextLayer, image_cover: float, pieces: int) -> str | None:
@@ -110,8 +108,7 @@ def why_unsound(layer: TextLayer, image_cover: float, pieces: int) -> str | None
         return "sparse_text_over_image"
     if len(text) < SPARSE_GLYPHS and pieces > 20 * SPARSE_GLYPHS:
         return "outlined_text"
-    unknown = len(_P.unknown.findall(text))
-    return "garbled" if unknown > MAX_UNKNOWN * len(text) or is_mojibake(text) else None
+    return "garbled" if len(_P.unknown.findall(text)) > MAX_UNKNOWN * len(text) or is_mojibake(text) else None
 
 
 def is_mojibake(text: str) -> bool:
@@ -155,23 +152,17 @@ def _printed(grey: Mask) -> Mask:
 
 def _line_lengths(ink: Mask) -> list[float]:
     """Widths in pixels of the rows of letters among the ink."""
-    letters, centres = _letters(ink)
-    joined = cv2.dilate(letters, np.ones((1, 17), np.uint8))  # gaps of 16 pixels, 11 points
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(joined)
-    held = np.bincount(labels[centres[:, 1], centres[:, 0]], minlength=count)  # letters of each line
-    width, height = stats[:, 2], stats[:, 3]
-    chosen = (width >= _MIN_LINE) & (width >= _SHAPE * height) & (height <= 1.5 * _LETTER[1])
-    chosen &= held >= _LETTERS_OF_LINE
-    return [float(length) for length in width[1:][chosen[1:]]]  # 0 is the background
-
-
-def _letters(ink: Mask) -> tuple[Mask, NDArray[np.int64]]:
-    """The ink of parts as large as letters, and a point (x, y) inside each box of such a part."""
     _, labels, stats, _ = cv2.connectedComponentsWithStats(ink)
     width, height, area = stats[:, 2], stats[:, 3], stats[:, 4]
     low, high = _LETTER
     chosen = (height >= low) & (height <= high) & (width <= 2 * high) & (area >= 0.1 * width * height)
     chosen[0] = False
-    kept = np.asarray(chosen[labels], dtype=np.uint8)
-    centres = np.column_stack([stats[chosen, 0] + width[chosen] // 2, stats[chosen, 1] + height[chosen] // 2])
-    return kept, centres.astype(np.int64)
+    x, y = stats[chosen, 0] + width[chosen] // 2, stats[chosen, 1] + height[chosen] // 2  # in each letter's box
+    letters = np.asarray(chosen[labels], np.uint8)
+    joined = cv2.dilate(letters, np.ones((1, 17), np.uint8))  # gaps of 16 pixels, 11 points
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(joined)
+    held = np.bincount(labels[y, x], minlength=count)  # letters of each line
+    width, height = stats[:, 2], stats[:, 3]
+    chosen = (width >= _MIN_LINE) & (width >= _SHAPE * height) & (height <= 1.5 * _LETTER[1])
+    chosen &= held >= _LETTERS_OF_LINE
+    return [float(length) for length in width[1:][chosen[1:]]]  # 0 is the background

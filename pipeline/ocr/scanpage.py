@@ -30,14 +30,11 @@ Point = tuple[float, float]
 
 def words_of(rows: Sequence[Sequence[Any]], legibility: float = 1.0) -> list[Word]:
     """Return stored words; their places are in points. Confidence is lowered where the engine tells no doubts."""
-    return [_word(row, legibility) for row in rows]
-
-
-def _word(row: Sequence[Any], legibility: float) -> Word:
-    corners = tuple(zip(row[1:9:2], row[2:9:2], strict=True))
-    if len(row) == 10:  # The engine tells no doubts
-        return Word(row[0], corners, row[9] * legibility)
-    return Word(row[0], corners, row[9], tuple(Doubt(*doubt) for doubt in row[10]))
+    told = [tuple(Doubt(*doubt) for doubt in row[10]) if len(row) > 10 else None for row in rows]
+    return [
+        Word(row[0], tuple(zip(row[1:9:2], row[2:9:2], strict=True)), row[9] * (legibility if own is None else 1), own)
+        for row, own in zip(rows, told, strict=True)
+    ]
 
 
 def page_angle(words: Sequence[Word]) -> float:
@@ -158,8 +155,7 @@ def to_page(
     for line in lines:
         line.box = line.box and as_it_was(line.box)
         line.unsure = tuple(one._replace(box=one.box and as_it_was(one.box)) for one in line.unsure)
-    turned = value["turned"]
-    if turned:
+    if turned := value["turned"]:
         reason += f": turned by {turned} degrees"
     elif value["legibility"] < 1:
         reason += ": dark or uneven paper"

@@ -18,8 +18,7 @@ from build_dataset.schemas.documents import Page, RawFile, ReadMethod
 from build_dataset.schemas.errors import UnreadableDocument
 from build_dataset.schemas.questions import Rejection
 
-CHUNK = 32
-"""Pages of one document in a task: a text layer takes about 15 ms a page, handing over a task about 5 ms."""
+CHUNK = 32  # Pages of one document in a task: a text layer takes about 15 ms a page, handing over a task about 5 ms
 GIVE_UP = 3
 """Pages of a paper that take too long or crash the reader before the rest of it is not tried: hostile papers of
 thousands of such pages would take hours."""
@@ -55,37 +54,23 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
 
     lost = {reading.name: reading.failures[1] for reading in readings if reading.pages and not reading.sound}
     rejects += starmap(_rejection, lost.items())
-    made = assemble.build_tables(
-        (reading, [store.page(reading, number) for number in reading.pages], exam_of(reading.name, manifest))
-        for reading in readings
-        if reading.name not in lost
-    )
-    left_out = {
-        one.name: [told.replace('"FILE"', f'"{one.name}"') for told in one.facts.told]
-        for one in readings
-        if one.facts.told
-    }
+    read = ((one, [store.page(one, number) for number in one.pages]) for one in readings if one.name not in lost)
+    made = assemble.build_tables((one, pages, exam_of(one.name, manifest)) for one, pages in read)
+    told = {one.name: [note.replace('"FILE"', f'"{one.name}"') for note in one.facts.told] for one in readings}
+    left_out = {name: found for name, found in told.items() if found}
     facts = _facts(made, duplicates, params)
     pages = {one.name: [part.name for part in one.parts if not part.failures] for one in readings if one.parts}
+    merged = len(duplicates) + sum(len(names) - 1 for names in pages.values())
+    left = (f"{name}: {note}" for name, found in left_out.items() for note in found)
     return Result(
         tables=made,
-        counts=Counts(
-            n_input=len(first) + len(duplicates),
-            kept=made["documents"].height,
-            merged=len(duplicates) + sum(len(names) - 1 for names in pages.values()),
-            rejected=len(rejects),
-        ),
+        counts=Counts(len(first) + len(duplicates), made["documents"].height, merged=merged, rejected=len(rejects)),
         rejects=sorted(rejects, key=lambda reject: reject.item_id),
         facts=facts | ({"left_out": left_out} if left_out else {}) | ({"joined": pages} if pages else {}),
         complete=all_second
         and all(reject.reason not in _OUTSIDE for reject in rejects)
         and not any(one.reason in _MENDABLE for each in readings for one in each.failures.values()),
-        notes=[
-            *_notes(facts),
-            *joined,
-            *(f"{name}: {told}" for name, found in left_out.items() for told in found),
-            *_astray(manifest, tables["files"]["document"].to_list()),
-        ],
+        notes=[*_notes(facts), *joined, *left, *_astray(manifest, tables["files"]["document"].to_list())],
     )
 
 
@@ -103,8 +88,7 @@ def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
     store = PageStore(context.store, params)
     _read_text(readings, store, context)
     if params.engine is EngineName.VISION:
-        jobs = [job for job in store.unrecognised(readings) if not job.boxes]
-        return len(store.missing(store.first, jobs))
+        return len(store.missing(store.first, [job for job in store.unrecognised(readings) if not job.boxes]))
     if store.second is None or params.second is not EngineName.VISION:
         return 0
     _read(readings, store, context)
@@ -120,8 +104,7 @@ def _astray(manifest: Mapping[str, Exam], documents: Sequence[str]) -> list[str]
 
 def _sort(files: Iterator[RawFile]) -> tuple[list[RawFile], dict[str, str]]:
     """Return the files to read, and the others by name with the earlier document that has the same bytes."""
-    seen: dict[str, RawFile] = {}
-    duplicates: dict[str, str] = {}
+    seen, duplicates = dict[str, RawFile](), dict[str, str]()
     for file in sorted(files, key=lambda file: file.document):
         if file.document != MANIFEST and seen.setdefault(file.sha256, file) is not file:
             duplicates[file.document] = seen[file.sha256].document
@@ -133,9 +116,7 @@ def _look(
 ) -> tuple[list[DocumentState], list[Rejection], list[str]]:
     """Open every file in a worker, where a hostile one can do no harm. Return documents, rejects, notes."""
     by_name = {file.document: file for file in files}
-    readings: list[DocumentState] = []
-    rejects: list[Rejection] = []
-    tasks: list[FileTask] = []
+    readings, rejects, tasks = list[DocumentState](), list[Rejection](), list[FileTask]()
     for name in by_name:
         try:
             tasks.append(FileTask(name, locate(context.raw, context.build, name), params))
@@ -148,11 +129,9 @@ def _look(
                 rejects.append(_rejection(task.document, facts))
             else:
                 readings.append(DocumentState(by_name[task.document], task.path, facts))
-    broken = [
-        DocumentState(by_name[one.item_id], context.raw / one.item_id, FileFacts("image", 1, None), failed)
-        for one in rejects
-        if (failed := {1: Failure(one.reason, one.detail)})
-    ]
+    lost = FileFacts("image", 1, None)
+    failed = {one.item_id: {1: Failure(one.reason, one.detail)} for one in rejects}
+    broken = [DocumentState(by_name[name], context.raw / name, lost, why) for name, why in failed.items()]
     readings.sort(key=lambda reading: reading.name)
     documents, notes = join_pictures(readings, broken, params, context.build)
     return documents, rejects, notes

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,8 +52,7 @@ class PageTask:
     format: str
     pages: tuple[int, ...]
     params: OcrParams
-    boxes: tuple[Rect, ...] = ()
-    """Lines of the one page that are read from their pictures; empty for all of the page."""
+    boxes: tuple[Rect, ...] = ()  # Lines of the one page that are read from their pictures; empty for all of the page
 
 
 def _twice(path: Path, read: Callable[[], Out], damaged: Callable[[Out], bool]) -> Out:
@@ -99,14 +99,13 @@ def _look(task: FileTask) -> FileFacts:
 
 
 def _rows(found: RowReader, task: FileTask, told: list[str]) -> tuple[TableRow, ...]:
-    rows: list[TableRow] = []
-    for row in found.rows(task.path, task.params, told):
-        rows.append(row)
-        if len(rows) > task.params.max_rows:
-            raise UnreadableDocument("too_large", f"more rows than max_rows = {task.params.max_rows}")
+    most = task.params.max_rows
+    rows = tuple(islice(found.rows(task.path, task.params, told), most + 1))
+    if len(rows) > most:
+        raise UnreadableDocument("too_large", f"more rows than max_rows = {most}")
     if not rows:
         raise UnreadableDocument("no_rows", "there is no row of data in the file")
-    return tuple(rows)
+    return rows
 
 
 def read_pages(task: PageTask) -> list[dict[str, Any]]:
@@ -118,10 +117,7 @@ def read_pages(task: PageTask) -> list[dict[str, Any]]:
         with limit_resources(task.path, task.params.text_timeout):
             return found.read(task.path, task.pages, task.params)
 
-    def damaged(pages: list[PageRead | NeedsOcr]) -> bool:
-        return any("broken_page" in (page.reason or "") for page in pages)
-
-    pages = _twice(task.path, read, damaged)
+    pages = _twice(task.path, read, lambda found: any("broken_page" in (page.reason or "") for page in found))
     return [{"needs_ocr": page.reason} if isinstance(page, NeedsOcr) else page.to_json() for page in pages]
 
 

@@ -15,8 +15,7 @@ BREAK_GAP = 0.3
 that the producer printed on its own finds its place inside: the italic n of O(n), .36 em, the 4 of 2⁴(."""
 _ASCENT, _DESCENT = 0.88, 0.18
 """Top and bottom of a line's box above and below its baseline, in em: fonts' own values are off by up to 40 %."""
-SMALLEST = 2.0
-"""Points below which nobody reads a glyph: Acrobat puts ones of 1 pt (ZWAdobeF) where a line was edited."""
+SMALLEST = 2.0  # Points below which nobody reads a glyph: Acrobat puts ones of 1 pt (ZWAdobeF) where a line was edited
 Char = tuple[str, float, float, float]  # A character, its left and right edge and its baseline in points
 
 

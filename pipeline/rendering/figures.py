@@ -14,9 +14,7 @@ from build_dataset.schemas.data import shipped_toml
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
 Format = Literal["svg", "png"]
-
 _STYLE = shipped_toml("build_dataset.pipeline.rendering", "templates/figures.toml")
 INK: str = _STYLE["ink"]
 COLOURS: tuple[str, ...] = tuple(_STYLE["colours"])

@@ -2,17 +2,14 @@
 
 import base64
 import re
-from functools import cache
 from typing import Any
 
-from jinja2 import Environment
 from markupsafe import Markup
 
 from build_dataset.pipeline.rendering.figures import INK
 from build_dataset.pipeline.rendering.markdown import environment
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-
 _VISIBLE = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}
 _VISIBLE |= dict.fromkeys((0x7F, *range(0x80, 0xA0)), "\ufffd")
 _VISIBLE |= {
@@ -24,7 +21,8 @@ _VISIBLE |= {
 def render(template: str, /, **values: Any) -> bytes:
     """Return a page from a template (``package:name``) that extends ``page.html``, all but ``Markup`` escaped."""
     package, _, name = template.partition(":")
-    page = _environment(package).get_template(name).render(policy=_POLICY, **values)  # gaps are errors
+    pages = environment(package, "build_dataset.pipeline.rendering", autoescape=True)
+    page = pages.get_template(name).render(policy=_POLICY, **values)  # gaps are errors
     return page.translate(_VISIBLE).encode(errors="replace")
 
 
@@ -37,8 +35,3 @@ def inline(svg: bytes) -> Markup:
 def data_uri(content: bytes, media_type: str) -> str:
     """An image inside the page."""
     return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
-
-
-@cache
-def _environment(package: str) -> Environment:
-    return environment(package, "build_dataset.pipeline.rendering", autoescape=True)

@@ -46,24 +46,21 @@ def code(value: object) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> str:
     """A table whose cells are Markdown already; columns after the first ``left`` are aligned right."""
-    lines = [
-        "| " + " | ".join(head) + " |",
-        "|" + "|".join("---" if column < left else "---:" for column in range(len(head))) + "|",
-    ]
+    rules = ("---" if column < left else "---:" for column in range(len(head)))
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(rules) + "|"]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines)
 
 
 def scalar(value: Any) -> str:
     """A value as YAML: JSON, which YAML 1.2 contains, with what YAML readers trip over escaped."""
-    plain = json.dumps(value, ensure_ascii=False)
-    return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", plain)
+    return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def rendered(template: str, /, **values: Any) -> str:
     """Return a template (``package:name``, as of pages) with these values; the filters escape what is not ours."""
     package, _, name = template.partition(":")
-    return _environment(package).get_template(name).render(values)
+    return environment(package).get_template(name).render(values)
 
 
 def notes(package: str, **values: Any) -> list[str]:
@@ -93,18 +90,13 @@ def request_notes(
     )
 
 
+@cache
 def environment(*packages: str, **options: Any) -> Environment:
     """Return what renders the templates of packages, the first that has one; unknown names are errors."""
     loader = ChoiceLoader([PackageLoader(name) for name in dict.fromkeys(packages)])
     ours = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     rendering = Environment(loader=loader, **{**ours, **options})  # noqa: S701 - pages ask for autoescape
+    rendering.globals |= {"table": table, "SPLITS": SPLITS}
     rendering.filters |= {"number": number, "percent": percent, "counted": counted, "minute": minute}
+    rendering.filters |= {"text": text, "code": code, "scalar": scalar}
     return rendering
-
-
-@cache
-def _environment(package: str) -> Environment:
-    made = environment(package)
-    made.globals |= {"table": table, "SPLITS": SPLITS}
-    made.filters |= {"text": text, "code": code, "scalar": scalar}
-    return made

@@ -24,8 +24,8 @@ TRAIN, VALIDATION, TEST = range(len(SPLITS))  # places in a row of quotas
 _FILLED = (TEST, VALIDATION)
 """Filled in this order, so that the test split holds the lowest lots; what fits in neither is train."""
 _ROUNDS = 99  # times that a stratum is improved
-
 Contents = tuple[tuple[int, int], ...]  # the content of a unit: (stratum, questions) pairs
+Quotas = Sequence[Sequence[int]]  # questions by stratum and split
 QuotaGroup = Sequence[int]  # strata whose quotas must add up to a total: all strata, or those of a subcategory
 _Kinds = dict[Contents, list[int]]  # units by what they hold, in the order of lots
 
@@ -42,11 +42,7 @@ class SplitDraw:
     """Splits of units under quotas."""
 
     def __init__(
-        self,
-        contents: Sequence[Contents],
-        quotas: Sequence[Sequence[int]],
-        quota_groups: Sequence[QuotaGroup],
-        given: Mapping[int, int],
+        self, contents: Sequence[Contents], quotas: Quotas, quota_groups: Sequence[QuotaGroup], given: Mapping[int, int]
     ) -> None:
         """Take the units in the order of lots, and the splits that were decided before, which nothing changes."""
         self._contents, self._quotas, self._quota_groups, self._fixed = contents, quotas, quota_groups, given.keys()
@@ -74,24 +70,16 @@ class SplitDraw:
         wanted = {split for split in _FILLED if any(row[split] for row in self._quotas)}
         for unit, content in enumerate(self._contents):
             if unit not in self._fixed:
-                fits = (
-                    split for split in _FILLED if all(self.need[stratum][split] >= count for stratum, count in content)
-                )
+                fits = (split for split in _FILLED if all(self.need[row][split] >= count for row, count in content))
                 self.put(unit, next(fits, TRAIN))
         for split in _FILLED:
             if split in wanted and split not in self.split.values():
-                self._fill_empty(split)
-
-    def _fill_empty(self, split: int) -> None:
-        """Move the unit that harms the quotas least, so that a small dataset made of groups has every split."""
-        movable = [unit for unit, there in self.split.items() if there == TRAIN and unit not in self._fixed]
-
-        def harm(unit: int) -> tuple[int, int]:
-            content = self._contents[unit]
-            return self._change(_Move(content, TRAIN, split), self._surpluses([content])), unit
-
-        if len(movable) > 1:
-            self.put(min(movable, key=harm), split)
+                # The unit that harms the quotas least, so that a small dataset made of groups has every split.
+                movable = [unit for unit, there in self.split.items() if there == TRAIN and unit not in self._fixed]
+                moves = ((unit, _Move(self._contents[unit], TRAIN, split)) for unit in movable)
+                harm = ((self._change(move, self._surpluses([move.content])), unit) for unit, move in moves)
+                if len(movable) > 1:
+                    self.put(min(harm)[1], split)
 
     def balance(self) -> None:
         """Move single questions into or out of train until groups have their totals, from what is furthest behind."""
@@ -111,11 +99,9 @@ class SplitDraw:
     def _next(self, quota_group: QuotaGroup, singles: Mapping[int, list[int]], split: int, source: int) -> int | None:
         """The next single question to move out of ``source``: the lowest lot in, the highest out."""
         order = 1 if source == TRAIN else -1  # out of train what is behind most, into it what is ahead
-        for stratum in sorted(quota_group, key=lambda stratum: (order * self._surplus(stratum)[split], stratum)):
-            for unit in singles.get(stratum, [])[::order]:
-                if self.split[unit] == source:
-                    return unit
-        return None
+        strata = sorted(quota_group, key=lambda stratum: (order * self._surplus(stratum)[split], stratum))
+        units = (unit for stratum in strata for unit in singles.get(stratum, [])[::order])
+        return next((unit for unit in units if self.split[unit] == source), None)
 
     def repair(self) -> None:
         """Move a unit at a time in strata that are a question or more from their ideal, while that helps.
@@ -124,11 +110,19 @@ class SplitDraw:
         in place of one that was drawn may do. What helps is what lowers the sum of squared distances from the ideal of
         all strata concerned. No split is emptied.
         """
-        for stratum, kinds in sorted(self._by_kind().items()):
+        # The movable units of each stratum that is off by what they hold.
+        kinds_of: dict[int, _Kinds] = {stratum: {} for stratum in self._totals if self._is_off(stratum)}
+        for unit, content in enumerate(self._contents):
+            if unit not in self._fixed:
+                for stratum in kinds_of.keys() & {stratum for stratum, _ in content}:
+                    kinds_of[stratum].setdefault(content, []).append(unit)
+        for stratum, kinds in sorted(kinds_of.items()):
             for _ in range(_ROUNDS):
                 if not self._is_off(stratum) or (move := self._best(kinds)) is None:
                     break
-                self._apply(move, kinds[move.content])
+                # the unit with the highest lot out of a filled split, or the lowest out of train
+                ordered = kinds[move.content][:: 1 if move.source == TRAIN else -1]
+                self.put(next(unit for unit in ordered if self.split[unit] == move.source), move.target)
 
     def _surplus(self, stratum: int) -> list[int]:
         """Questions over the ideal by split, times the number of questions in the group."""
@@ -145,15 +139,6 @@ class SplitDraw:
         """Return whether a stratum is a question or more from its ideal."""
         return any(abs(part) >= sum(self._totals[stratum]) for part in self._surplus(stratum))
 
-    def _by_kind(self) -> dict[int, _Kinds]:
-        """The movable units of each stratum that is off by what they hold."""
-        kinds_of: dict[int, _Kinds] = {stratum: {} for stratum in self._totals if self._is_off(stratum)}
-        for unit, content in enumerate(self._contents):
-            if unit not in self._fixed:
-                for stratum in kinds_of.keys() & {stratum for stratum, _ in content}:
-                    kinds_of[stratum].setdefault(content, []).append(unit)
-        return kinds_of
-
     def _best(self, kinds: _Kinds) -> _Move | None:
         """The move that helps most; None when none helps."""
         sources = {content: {self.split[unit] for unit in units} for content, units in kinds.items()}
@@ -167,17 +152,11 @@ class SplitDraw:
         return best if best and self._change(best, surplus) < 0 else None
 
     def _change(self, move: _Move, surplus: Mapping[int, Sequence[int]]) -> int:
-        """Return the change of the sum of squared distances."""
         change = 0
         for stratum, count in move.content:
             step, of = count * sum(self._totals[stratum]), surplus[stratum]
             change += 2 * step * (step + of[move.target] - of[move.source])
         return change
-
-    def _apply(self, move: _Move, units: Sequence[int]) -> None:
-        """Move the unit with the highest lot out of a filled split, or the lowest out of train."""
-        ordered = units if move.source == TRAIN else reversed(units)
-        self.put(next(unit for unit in ordered if self.split[unit] == move.source), move.target)
 
 
 _WORK = 10_000_000  # units that are looked at in all rounds: bounds the time

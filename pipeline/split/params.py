@@ -13,11 +13,6 @@ COLUMNS = ("question_type", "exam_type", "exam_class", "exam_subject", "document
 """Columns of questions that can stratify, beside the dimensions of annotation; the folder is that of the document."""
 
 
-def _main_dimension() -> str:
-    """The discipline; of another label set than CMExam's, the first dimension."""
-    return "medical_discipline" if label_set().has_cmexam else next(iter(dimensions()))
-
-
 class SplitParams(Params):
     """The ``[split]`` section of ``dataset.toml``."""
 
@@ -35,7 +30,11 @@ class SplitParams(Params):
     )
     ratios: str = option("8:1:1", "train:validation:test, for method ratio", pattern=r"^\d{1,6}(:\d{1,6}){2}$")
     stratify_by: list[str] = Field(
-        default_factory=lambda: ["exam_class", _main_dimension(), "question_type"],
+        default_factory=lambda: [
+            "exam_class",
+            "medical_discipline" if label_set().has_cmexam else next(iter(dimensions())),
+            "question_type",
+        ],
         description="Proportions hold in every combination of these: dimensions (medical_discipline, …) or "
         "columns (exam_class, question_type, …); the last is given up first where strata get too small",
     )

@@ -7,7 +7,6 @@ memory can do better: one that never moves a question must decide on each by its
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -28,8 +27,6 @@ _RETIRED = (
     "An earlier release has it in one split and a question that belongs with it in another; "
     "questions are never moved, so it is left out (test stays before validation before train)."
 )
-
-
 _TWIN = "A twin of {name}, which stands in test: split.one_per_cluster_in_test keeps one of each family."
 _EXAM = ("question_type", "exam_type", "exam_class", "exam_subject")
 _UNNAMED = (
@@ -111,11 +108,7 @@ def _strata(questions: pl.DataFrame, labels: pl.DataFrame, params: SplitParams) 
 
 
 def _draw(
-    units: Sequence[SplitUnit],
-    given: dict[int, int],
-    of_row: Sequence[Stratum],
-    params: SplitParams,
-    labels: pl.DataFrame,
+    units: list[SplitUnit], given: dict[int, int], of_row: list[Stratum], params: SplitParams, labels: pl.DataFrame
 ) -> tuple[SplitDraw, dict[Stratum, int], list[Row]]:
     """The draw, the strata numbered in its order, and the quotas by stratum."""
     sizes = Counter(of_row[row] for unit in units for row in unit)

@@ -16,8 +16,6 @@ from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import SPLITS
 
 _MIN_SHARED_STEM = 20  # Characters from which equal shared stems are the same case; shorter ones may be boilerplate.
-
-
 SplitUnit = tuple[int, ...]
 """Questions that go to one split together: row numbers in the table of questions, ascending."""
 
@@ -39,8 +37,7 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     hashes, ids = questions["content_hash"].to_list(), questions["question_id"].to_list()
     drawn = []
     for rows in units.group_by("unit").agg("row")["row"].to_list():
-        lowest = min(hashes[row] for row in rows)
-        lot = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]  # 64 bits: no ties
+        lot = hashlib.sha256(f"{seed}:{min(hashes[row] for row in rows)}".encode()).digest()[:8]  # 64 bits: no ties
         drawn.append((lot, min(ids[row] for row in rows), tuple(rows)))
     return [rows for *_, rows in sorted(drawn)]
 
@@ -65,7 +62,6 @@ def twins_of(clusters: pl.DataFrame) -> pl.DataFrame:
 
 OTHER = "其他/other"  # pool of small strata
 NONE = "无/none"  # stratum of questions without a value
-
 Stratum = tuple[str, ...]
 """Values of the stratifying columns, first to last; pooled strata are shorter and end in ``OTHER``."""
 
@@ -131,26 +127,18 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
             earlier.setdefault(rows[survivor], set()).add(numbers[by_id[name]])
     # Copies beyond the first, and what an older release calls by another id, say the same as one that is known.
     gone = previous.filter(~known)
-    same = (
-        questions.with_row_index("row")
-        .select("row", content=hashes_of(questions))
-        .join(gone.select("split", content=hashes_of(gone)), on="content")
-    )
+    there = gone.select("split", content=hashes_of(gone))
+    same = questions.with_row_index("row").select("row", content=hashes_of(questions)).join(there, on="content")
     for row, split in same.select("row", "split").iter_rows():
         earlier.setdefault(row, {numbers[split]})
     return {row: next(split for split in _KEEPS if split in splits) for row, splits in earlier.items()}
 
 
-def keep_released(
-    units: Sequence[SplitUnit], known: Mapping[int, int]
-) -> tuple[list[SplitUnit], dict[int, int], list[int]]:
+def keep_released(units: list[SplitUnit], known: dict[int, int]) -> tuple[list[SplitUnit], dict[int, int], list[int]]:
     """Return units without rows that another split released, their given splits (test first), and those rows."""
-    kept: list[SplitUnit] = []
-    given: dict[int, int] = {}
-    retired: list[int] = []
+    kept, given, retired = list[SplitUnit](), dict[int, int](), list[int]()
     for number, unit in enumerate(units):
-        splits = {known[row] for row in unit if row in known}
-        if not splits:
+        if not (splits := {known[row] for row in unit if row in known}):
             kept.append(unit)
             continue
         given[number] = next(split for split in _KEEPS if split in splits)
@@ -174,8 +162,7 @@ def totals_by_share(size: int, units: int, shares: Sequence[Fraction]) -> Row:
     by_remainder = sorted(range(len(shares)), key=lambda split: (rows[split] - ideal[split], -split))
     for split in by_remainder[: size - sum(rows)]:
         rows[split] += 1
-    wanting = [split for split, share in enumerate(shares) if share > 0 and rows[split] == 0]
-    for split in reversed(wanting):
+    for split in reversed([split for split, share in enumerate(shares) if share > 0 and rows[split] == 0]):
         largest = rows.index(max(rows))
         if sum(count > 0 for count in rows) < units and rows[largest] > 1:  # no more splits than units
             rows[largest] -= 1
@@ -216,17 +203,14 @@ def round_cells(sizes: Sequence[int], keys: Sequence[tuple[str, ...]], totals: S
         owed = [debts[margin] for margin in [(-1, ""), *enumerate(key)]]
         for debt, (split, part) in product(owed, enumerate(rest)):
             debt[split] += part
-        order = sorted(
-            (split for split, part in enumerate(rest) if part),
-            key=lambda split: (-sum(debt[split] for debt in owed), -rest[split], -split),
-        )
+        sums = {split: sum(debt[split] for debt in owed) for split, part in enumerate(rest) if part}
+        order = sorted(sums, key=lambda split: (-sums[split], -rest[split], -split))
         chosen = order[: sum(rest) // everything]
         for debt, split in product(owed, chosen):
             debt[split] -= everything
         ups.append([split in chosen if part else None for split, part in enumerate(rest)])
     floors = [[size * total // everything for total in totals] for size in sizes]
-    missing = [total - sum(column) for total, column in zip(totals, zip(*floors, strict=True), strict=True)]
-    _settle(ups, missing)
+    _settle(ups, [total - sum(column) for total, column in zip(totals, zip(*floors, strict=True), strict=True)])
     return [[down + bool(up) for down, up in zip(*row, strict=True)] for row in zip(floors, ups, strict=True)]
 
 
@@ -239,8 +223,7 @@ def _settle(ups: list[list[bool | None]], missing: Sequence[int]) -> None:
         start, end = off.index(max(off)), off.index(min(off))  # most above and most below its total
         others = (split for split in range(len(missing)) if split not in (start, end))
         ways = [[(start, end)], *([(start, split), (split, end)] for split in others)]
-        steps = next(way for way in ways if all(_giving(ups, *step) for step in way))
-        for giver, taker in steps:
+        for giver, taker in next(way for way in ways if all(_giving(ups, *step) for step in way)):
             row = _giving(ups, giver, taker)[-1]
             row[giver], row[taker] = False, True
 

@@ -1,5 +1,7 @@
 """The choice of an OCR engine; ``pipeline.ocr.params`` lists them."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, cached_property
 from importlib import import_module, metadata
 from importlib.util import find_spec
@@ -44,7 +46,10 @@ class ChosenEngine:
     @cached_property
     def version(self) -> str:
         """Versions of the engine, of what it runs on, and of models that do not ship inside it."""
-        packages = [f"{name} {found}" for name in self.made_of.packages if (found := _version(name))]
+        packages = []
+        for name in self.made_of.packages:
+            with suppress(metadata.PackageNotFoundError):
+                packages.append(f"{name} {metadata.version(name)}")
         return ", ".join([*packages, *self.made_of.models(self.options)])
 
     @cached_property
@@ -52,13 +57,6 @@ class ChosenEngine:
         """The parameters that can change what is recognised."""
         shared = {name: getattr(self.params, name) for name in ("dpi", "clean_images", "max_pixels")}
         return {"engine": self.name.value, **shared, "options": self.options.semantic()}
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def problems(params: OcrParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
@@ -79,7 +77,4 @@ def load(params: OcrParams) -> OcrEngine:
     return _made(engine.made_of, engine.options)
 
 
-@cache
-def _made(made_of: Any, options: Params) -> OcrEngine:
-    made: OcrEngine = made_of(options)
-    return made
+_made: Callable[..., OcrEngine] = cache(lambda made_of, options: made_of(options))

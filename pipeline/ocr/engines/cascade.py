@@ -13,16 +13,9 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.characters import script_of
 from build_dataset.pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
-from build_dataset.pipeline.ocr.engines.network import (
-    STEP,
-    Pixels,
-    Run,
-    load_network,
-    mark_lost,
-    narrow_line,
-    values_of,
-)
+from build_dataset.pipeline.ocr.engines.network import STEP, Run, load_network, mark_lost, narrow_line, values_of
 from build_dataset.pipeline.ocr.glyphs import is_cjk
+from build_dataset.pipeline.ocr.interfaces import Pixels
 from build_dataset.schemas.data import shipped_toml
 
 SURE, SURE_IDEOGRAPH, SURE_ALIKE, SURE_RARE, SURE_LABEL = 0.9, 0.95, 0.99, 0.99, 0.75
@@ -33,8 +26,7 @@ _PLAIN = frozenset(" .,:;?!()/%+<>=×．，。、：；？！（）％《》℃�
 """Marks that the quick model knows. Others it misreads: 0.3~0.7 as 0.3-0.7, 10⁹/L as 10/L."""
 _CONFUSABLES = {on: frozenset(chars) for on, chars in shipped_toml(__package__, "confusables.toml").items()}
 _TRADITIONAL = 0.3  # Traditional characters of a page for each simplified one from which it is in traditional ones
-_AROUND = 3
-"""Sure characters that are read again on each side of unsure ones, as context and to find the place."""
+_AROUND = 3  # Sure characters that are read again on each side of unsure ones, as context and to find the place
 _WHOLE = 0.6  # Share of a line from which all of it is read again
 _UNBELIEVED = 0.6  # Confidence of a character that is read again for what it may be
 _HOPELESS = 0.6  # Mean confidence below which nothing of the quick reading is used
@@ -63,8 +55,7 @@ class Recogniser:
 
     def read(self, images: Sequence[Pixels], starts: Sequence[bool] | None = None) -> list[list[Glyph]]:
         """The characters of each image; ``starts`` says which start where a printed line does, None: all."""
-        begins = starts or [True] * len(images)
-        pairs = zip(images, begins, strict=True)
+        pairs = zip(images, starts or [True] * len(images), strict=True)
         return [self.alphabet.decode(self.network(values_of(image))[0], begin) for image, begin in pairs]
 
 
@@ -161,14 +152,16 @@ def _unsure(glyphs: Sequence[Glyph]) -> list[int]:
 
 def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[LinePart] | None:
     """The parts of a line to read again; None for all of it."""
-    if not glyphs or sum(glyph.confidence for glyph in glyphs) < _HOPELESS * len(glyphs):
-        return None
-    if any(_RAISED.match(glyph.char) for glyph in glyphs):
+    sure = sum(glyph.confidence for glyph in glyphs)
+    if not glyphs or sure < _HOPELESS * len(glyphs) or any(_RAISED.match(glyph.char) for glyph in glyphs):
         return None
     spans: list[tuple[int, int]] = []
     for index in _unsure(glyphs):
-        beside = min(index + glyphs[index].overlooked, len(glyphs) - 1)
-        first, last = _past_spaces(glyphs, index, beside)
+        first, last = index, min(index + glyphs[index].overlooked, len(glyphs) - 1)
+        while first > 0 and glyphs[first - 1].char == " ":  # the places of spaces are vague and mark none
+            first -= 1
+        while last + 1 < len(glyphs) and glyphs[last + 1].char == " ":
+            last += 1
         if spans and first - spans[-1][1] <= 2 * _AROUND:
             spans[-1] = (spans[-1][0], max(last, spans[-1][1]))
         else:
@@ -181,15 +174,6 @@ def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[LinePar
     return parts if sum(part.right - part.left for part in parts) <= _WHOLE * width else None
 
 
-def _past_spaces(glyphs: Sequence[Glyph], first: int, last: int) -> tuple[int, int]:
-    """Widen the span by the spaces around it: their positions are vague and mark no place."""
-    while first > 0 and glyphs[first - 1].char == " ":
-        first -= 1
-    while last + 1 < len(glyphs) and glyphs[last + 1].char == " ":
-        last += 1
-    return first, last
-
-
 def splice_line(glyphs: list[Glyph], part: LinePart, again: Sequence[Glyph]) -> list[Glyph] | None:
     """The line with what was read again in a part; None when the characters beside it do not fit."""
     moved = [replace(one, at=one.at + part.left / STEP) for one in again]
@@ -197,8 +181,7 @@ def splice_line(glyphs: list[Glyph], part: LinePart, again: Sequence[Glyph]) -> 
     stop = _find(moved, glyphs[part.last + 1]) if part.last + 1 < len(glyphs) else len(moved)
     if left is None or stop is None or stop <= left:
         return None
-    start = left + 1
-    return [*glyphs[: part.first], *moved[start:stop], *glyphs[part.last + 1 :]]
+    return [*glyphs[: part.first], *moved[left + 1 : stop], *glyphs[part.last + 1 :]]
 
 
 def _find(glyphs: Sequence[Glyph], wanted: Glyph) -> int | None:

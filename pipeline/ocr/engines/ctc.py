@@ -74,19 +74,28 @@ class Alphabet:
         if not runs:
             return []
         at = np.array([s + int(values[s:e, best[s]].argmax()) for s, e in runs])
-        chosen, sure = self._widths_together(values, at, best[at])
-        glyphs = [
-            Glyph(self.characters[index], float(value), (s + e) / 2)
-            for index, value, (s, e) in zip(chosen.tolist(), sure.tolist(), runs, strict=True)
-        ]
+        half, full = values[at[:, None], self._half], values[at[:, None], self._full]
+        sums, steps = half + full, np.arange(len(at))
+        pair = sums.argmax(axis=1)
+        written = np.where(half[steps, pair] >= full[steps, pair], self._half[pair], self._full[pair])
+        alone, together = values[at, best[at]], sums[steps, pair]
+        chosen, sure = np.where(together > alone, written, best[at]), np.maximum(alone, together)
+        found = zip(chosen.tolist(), sure.tolist(), runs, strict=True)
+        glyphs = [Glyph(self.characters[index], float(value), (s + e) / 2) for index, value, (s, e) in found]
         for glyph, step in zip(glyphs, at.tolist(), strict=True):
             if glyph.confidence < SURE:
                 glyph.others = self._others(values[step], glyph.char)
-                _prefer_ideograph(glyph)
+                share = dict(glyph.others).get("口", 0.0)
+                if glyph.char in "□☐" and share > _AS_BOX:  # what stands beside the box decides, 口服
+                    others = [(glyph.char, glyph.confidence), *(one for one in glyph.others if one[0] != "口")]
+                    glyph.others = tuple(sorted(others, key=lambda one: -one[1]))
+                    glyph.char, glyph.confidence = "口", share
         for left, right, glyph in zip(runs, runs[1:], glyphs, strict=False):
             glyph.gap = self._overlooked(values[left[1] : right[0]], (best[left[0]], best[right[0]]))
         glyphs[-1].gap = self._overlooked(values[runs[-1][1] :], (best[runs[-1][0]],))
-        kept = [index for index, glyph in enumerate(glyphs) if not _is_stray_space(glyphs, index)]
+        # Nobody prints a space before a mark that follows its word closely.
+        after = [*(glyph.char for glyph in glyphs[1:]), "-"]
+        kept = [at for at, one in enumerate(glyphs) if one.char != " " or after[at] not in ".．,，、。:：;；)）"]
         glyphs, at = [glyphs[index] for index in kept], at[kept]
         if starts_line:
             self._stop_after_label(glyphs, values, at)
@@ -97,33 +106,18 @@ class Alphabet:
         found = sorted(((float(row[at]), self.characters[at]) for at in likely.tolist() if at != _BLANK), reverse=True)
         return tuple((other, value) for value, other in found if value >= _POSSIBLE and other != char)
 
-    def _widths_together(
-        self, values: Values, at: NDArray[np.intp], best: NDArray[np.intp]
-    ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        half, full = values[at[:, None], self._half], values[at[:, None], self._full]
-        sums, steps = half + full, np.arange(len(at))
-        pair = sums.argmax(axis=1)
-        is_half = half[steps, pair] >= full[steps, pair]
-        written = np.where(is_half, self._half[pair], self._full[pair])
-        alone, together = values[at, best], sums[steps, pair]
-        return np.where(together > alone, written, best), np.maximum(alone, together)
-
     @staticmethod
     def _overlooked(gap: Values, neighbours: Sequence[int]) -> float:
-        if not len(gap):
-            return 0.0
-        return float((1.0 - gap[:, [_BLANK, *set(neighbours)]].sum(axis=1)).max())
+        return float((1.0 - gap[:, [_BLANK, *set(neighbours)]].sum(axis=1)).max()) if len(gap) else 0.0
 
     def _stop_after_label(self, glyphs: list[Glyph], values: Values, at: NDArray[np.intp]) -> None:
         """A comma right after an option letter or a question number becomes a stop where one was likely at all.
 
         Where it stays a comma, or no mark is there, the place is doubtful.
         """
-        mark = label_end([glyph.char for glyph in glyphs])
-        if mark is None:
+        if (mark := label_end([glyph.char for glyph in glyphs])) is None:
             return
-        # A full-width stop has white space beside it: 1 of 1,500 hid something.
-        for glyph in glyphs[: mark + 1]:
+        for glyph in glyphs[: mark + 1]:  # a full-width stop has white space beside it: 1 of 1,500 hid something
             glyph.gap = 0.0
         glyph = glyphs[mark]
         if glyph.char not in ",，.．":
@@ -137,21 +131,6 @@ class Alphabet:
             glyph.confidence = max(glyph.confidence, stop / (stop + comma))
         else:
             glyph.confidence = min(glyph.confidence, 0.5)  # below every limit: read again
-
-
-def _prefer_ideograph(glyph: Glyph) -> None:
-    """Make a box the 口 that it may be, in place: what stands beside it decides, 口服."""
-    share = dict(glyph.others).get("口", 0.0)
-    if glyph.char in "□☐" and share > _AS_BOX:
-        others = [one for one in glyph.others if one[0] != "口"]
-        glyph.others = tuple(sorted([(glyph.char, glyph.confidence), *others], key=lambda one: -one[1]))
-        glyph.char, glyph.confidence = "口", share
-
-
-def _is_stray_space(glyphs: Sequence[Glyph], index: int) -> bool:
-    """Return whether a space stands before a mark that follows its word closely, which nobody prints."""
-    after = glyphs[index + 1].char if index + 1 < len(glyphs) else "-"
-    return glyphs[index].char == " " and after in ".．,，、。:：;；)）"
 
 
 def label_end(chars: Sequence[str]) -> int | None:

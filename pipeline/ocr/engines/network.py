@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
 from build_dataset.pipeline.ocr.glyphs import is_cjk, superscript
+from build_dataset.pipeline.ocr.interfaces import Pixels
 
 Values = NDArray[np.float32]
-Pixels = NDArray[np.uint8]
 Run = Callable[[Values], Values]  # Returns the output of a network for a batch; valid until the next call
 _STEP = 32  # The network wants sides that are multiples of this many pixels
 Box = NDArray[np.float32]  # Four corners in pixels, clockwise from the top left as the text runs
@@ -90,8 +90,7 @@ def _on_onnxruntime(path: Path) -> tuple[Any, str]:
 
 def in_package(package: str, *names: str) -> Path | None:
     """A file that ships inside an installed package, which is not imported; None when it is not there."""
-    spec = find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
+    if (spec := find_spec(package)) is None or not spec.submodule_search_locations:
         return None
     path = Path(spec.submodule_search_locations[0]).joinpath(*names)
     return path if path.is_file() else None
@@ -106,9 +105,7 @@ class Detector:
 
         self._network, _ = load_network(path, backend)
         self._side = side
-        self._boxes = DBPostProcess(
-            thresh=0.3, box_thresh=0.5, max_candidates=3000, unclip_ratio=1.6, use_dilation=True
-        )
+        self._post = DBPostProcess(thresh=0.3, box_thresh=0.5, max_candidates=3000, unclip_ratio=1.6, use_dilation=True)
 
     def find(self, page: Pixels) -> list[NDArray[np.float32]]:
         """Corners of lines in pixels, clockwise from the top left."""
@@ -118,7 +115,7 @@ class Detector:
         small = cv2.resize(page, size, interpolation=cv2.INTER_AREA if scale < 0.7 else cv2.INTER_LINEAR)
         values = np.multiply(small.transpose(2, 0, 1)[None], np.float32(1 / 127.5), dtype=np.float32)
         values -= 1
-        boxes, _ = self._boxes(self._network(values), (height, width))
+        boxes, _ = self._post(self._network(values), (height, width))
         return [np.asarray(box, dtype=np.float32) for box in boxes]
 
 
@@ -174,8 +171,7 @@ def raise_digits(image: Pixels, glyphs: Sequence[Glyph]) -> None:
         return
     strokes = _strokes(image)
     rows = [_rows(strokes, glyph) if glyph.char.isalnum() else None for glyph in glyphs]
-    seen = zip(rows, glyphs, strict=True)
-    heights = [own[1] - own[0] for own, glyph in seen if own and glyph.char.isascii()]
+    heights = [own[1] - own[0] for own, glyph in zip(rows, glyphs, strict=True) if own and glyph.char.isascii()]
     usual = _USUAL * float(np.median(heights or [0]))
     base: Rows | None = None
     for index in range(1, len(glyphs)):
@@ -222,31 +218,22 @@ def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:
     for left, top, right, bottom in _strokes(image).tolist():
         free[left:right] |= _EDGE < (top + bottom) / 2 / image.shape[0] < 1 - _EDGE
     for glyph in glyphs:
-        half = em * _claimed(glyph.char)
+        wide = _CLAIMED if is_cjk(glyph.char) else _CLAIMED_WIDE if glyph.char in _WIDE else _CLAIMED_NARROW
+        half = 0.0 if glyph.char.isspace() else em * wide
         free[max(0, round(glyph.at * STEP - half)) : max(0, round(glyph.at * STEP + half))] = False
     edges = [0, *(round(glyph.at * STEP) for glyph in glyphs), len(free)]
-    lost = {
-        max(0, at - 1) for at, (left, right) in enumerate(pairwise(edges)) if free[left:right].sum() > _UNCLAIMED * em
-    }
+    lost = {max(0, at - 1) for at, (left, end) in enumerate(pairwise(edges)) if free[left:end].sum() > _UNCLAIMED * em}
     for at in lost if glyphs else ():
         glyphs[at].gap = 1.0
     return bool(lost)
 
 
-def _claimed(char: str) -> float:
-    if char.isspace():
-        return 0.0
-    return _CLAIMED if is_cjk(char) else _CLAIMED_WIDE if char in _WIDE else _CLAIMED_NARROW
-
-
 def _strokes(image: Pixels) -> NDArray[np.int32]:
     """Left, top, right and bottom of each connected piece of ink of a line."""
-    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-    _, ink = cv2.threshold(grey, 0, 1, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)
+    _, ink = cv2.threshold(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), 0, 1, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)
     _, _, stats, _ = cv2.connectedComponentsWithStats(ink)
     left, top, width, height, area = stats[1:].T
-    boxes = np.column_stack([left, top, left + width, top + height])
-    return np.asarray(boxes[area >= _SPECK], dtype=np.int32)
+    return np.asarray(np.column_stack([left, top, left + width, top + height])[area >= _SPECK], dtype=np.int32)
 
 
 def _rows(strokes: NDArray[np.int32], glyph: Glyph) -> Rows | None:

@@ -83,15 +83,13 @@ class PaddleEngine(OcrEngine):
         if params.inference == "onnxruntime":
             options |= {"engine": "onnxruntime", "engine_config": {"intra_op_num_threads": 1}}
         else:
-            # It prints a crash report when a worker is told to end.
-            import_module("paddle").disable_signal_handler()
+            import_module("paddle").disable_signal_handler()  # it prints a crash report when a worker is told to end
             # Paddle 3 fails on CPUs whose oneDNN lacks an operator of these models.
             options |= {"enable_mkldnn": False} if params.device == "cpu" else {}
         with ExitStack() as folders:
             for model in _models(params):
                 options[f"text_{model.part}_model_name"] = model.name
-                folder = model.folder
-                if folder is None and params.inference == "onnxruntime":
+                if (folder := model.folder) is None and params.inference == "onnxruntime":
                     folder = folders.enter_context(_unpacked(model))
                 if folder is not None:
                     options[f"text_{model.part}_model_dir"] = str(folder)
@@ -112,7 +110,14 @@ class PaddleEngine(OcrEngine):
     @staticmethod
     def models(params: PaddleOcrParams) -> list[str]:
         """Return what names the models that read: the package they ship in, or a hash of what their folder holds."""
-        return [_identity(model, params.inference) for model in _models(params)]
+        named = []
+        for model in _models(params):
+            found = sha256()
+            for path in sorted(model.folder.glob("inference.*")) if model.folder else ():
+                found.update(path.name.encode() + path.read_bytes())
+            packaged = f" of rapidocr {metadata.version('rapidocr')}" if params.inference == "onnxruntime" else ""
+            named.append(f"{model.name} {found.hexdigest()[:12]}" if model.folder else f"{model.name}{packaged}")
+        return named
 
     def recognise(self, pixels: Pixels) -> list[Word]:
         """The lines of an RGB image."""
@@ -133,23 +138,16 @@ def _unpacked(model: _Model) -> Iterator[Path]:
     with TemporaryDirectory(prefix="build-dataset-paddleocr-") as name:
         folder = Path(name)
         shutil.copyfile(source, folder / "inference.onnx")
+        told = {"Global": {"model_name": model.name}} | _DESCRIPTIONS[model.part[:3]]
+        if model.part == "recognition":  # its characters stand in the ONNX file's metadata
+            import onnxruntime
+
+            session = onnxruntime.InferenceSession(str(source), providers=["CPUExecutionProvider"])
+            characters = session.get_modelmeta().custom_metadata_map["character"].split("\n")
+            told["PostProcess"] = told["PostProcess"] | {"character_dict": characters}
         # JSON is YAML; PyYAML takes 18,708 characters on one line.
-        text = json.dumps(_description(model, source), ensure_ascii=False)
-        (folder / "inference.yml").write_text(text, encoding="utf-8")
+        (folder / "inference.yml").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
         yield folder
-
-
-def _description(model: _Model, source: Path) -> dict[str, Any]:
-    """The contents of ``inference.yml``; the recogniser's characters stand in the ONNX file's metadata."""
-    named = {"Global": {"model_name": model.name}}
-    if model.part == "detection":
-        return named | _DESCRIPTIONS["det"]
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(str(source), providers=["CPUExecutionProvider"])
-    characters = session.get_modelmeta().custom_metadata_map["character"].split("\n")
-    listed = {"PostProcess": _DESCRIPTIONS["rec"]["PostProcess"] | {"character_dict": characters}}
-    return named | _DESCRIPTIONS["rec"] | listed
 
 
 def check_options(params: PaddleOcrParams) -> None:
@@ -159,45 +157,26 @@ def check_options(params: PaddleOcrParams) -> None:
             "[ocr.paddleocr] inference = 'paddle' needs paddlepaddle, which is not installed: "
             "pip install paddlepaddle, or set inference = 'onnxruntime'"
         )
-    if params.inference == "onnxruntime" and params.device.startswith("gpu") and not _has_cuda():
-        raise UserError(
-            f"[ocr.paddleocr] device = {params.device!r}: the installed onnxruntime has no CUDA; "
-            "pip install onnxruntime-gpu, or set device = 'cpu'"
-        )
+    if params.inference == "onnxruntime" and params.device.startswith("gpu"):
+        import onnxruntime
+
+        if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+            raise UserError(
+                f"[ocr.paddleocr] device = {params.device!r}: the installed onnxruntime has no CUDA; "
+                "pip install onnxruntime-gpu, or set device = 'cpu'"
+            )
     for model in _models(params):
         if model.folder is not None:
-            _check_folder(model, model.folder, params.inference)
+            key = f"[ocr.paddleocr] {model.part}_dir = {str(model.folder)!r}"
+            for name in ("inference.yml", *["inference.onnx"] * (params.inference == "onnxruntime")):
+                if not (model.folder / name).is_file():
+                    raise UserError(f"{key}: there is no {name} in it")
+            named = _NAMED.search((model.folder / "inference.yml").read_text(encoding="utf-8", errors="replace"))
+            if named and named[1] != model.name:
+                raise UserError(f"{key} holds {named[1]}: set {model.part}_model = {named[1]!r}")
         elif params.inference == "onnxruntime" and model.packaged is None:
             raise UserError(
                 f"[ocr.paddleocr] {model.part}_model = {model.name!r} does not ship inside the rapidocr package: "
                 f"set {model.part}_dir to its folder with inference.onnx and inference.yml, or choose "
                 f"{' or '.join(name for name in _PACKAGED if name.endswith(model.part[:3]))}"
             )
-
-
-def _has_cuda() -> bool:
-    import onnxruntime
-
-    return "CUDAExecutionProvider" in onnxruntime.get_available_providers()
-
-
-def _check_folder(model: _Model, folder: Path, inference: str) -> None:
-    key = f"[ocr.paddleocr] {model.part}_dir = {str(folder)!r}"
-    wanted = ("inference.yml", "inference.onnx") if inference == "onnxruntime" else ("inference.yml",)
-    for name in wanted:
-        if not (folder / name).is_file():
-            raise UserError(f"{key}: there is no {name} in it")
-    named = _NAMED.search((folder / "inference.yml").read_text(encoding="utf-8", errors="replace"))
-    if named and named[1] != model.name:
-        raise UserError(f"{key} holds {named[1]}: set {model.part}_model = {named[1]!r}")
-
-
-def _identity(model: _Model, inference: str) -> str:
-    if model.folder is not None:
-        found = sha256()
-        for path in sorted(model.folder.glob("inference.*")):
-            found.update(path.name.encode() + path.read_bytes())
-        return f"{model.name} {found.hexdigest()[:12]}"
-    if inference == "onnxruntime":
-        return f"{model.name} of rapidocr {metadata.version('rapidocr')}"
-    return model.name

@@ -18,11 +18,9 @@ from build_dataset.schemas.errors import UserError
 
 if TYPE_CHECKING:
     from build_dataset.pipeline.ocr.tasks import PageTask
-
 _REQUEST: dict[str, Any] = json.loads((files("build_dataset.pipeline.ocr.engines") / "vision.json").read_bytes())
 """The task, and the strict form of the answer."""
-_TOGETHER = 4
-"""Pages for each request in flight that are drawn before they are asked for: pictures take memory."""
+_TOGETHER = 4  # Pages for each request in flight that are drawn before they are asked for: pictures take memory
 Box = tuple[float, float, float, float]
 
 
@@ -101,12 +99,10 @@ def _page(lines: Sequence[dict[str, Any]], width: float, height: float, params: 
     """The model's lines as words; below each other over the page's width where one of them has no sound box."""
     boxes = [_sound(line.get("box")) for line in lines]
     step = 1000 / max(1, len(lines))
-    placed = [
-        box if box and all(boxes) else (50.0, index * step, 950.0, index * step + 0.7 * step)
-        for index, box in enumerate(boxes)
-    ]
+    below = [(50.0, at * step, 950.0, at * step + 0.7 * step) for at in range(len(lines))]
+    placed = [box for box in boxes if box]
     words = []
-    for line, (x0, y0, x1, y1) in zip(lines, placed, strict=True):
+    for line, (x0, y0, x1, y1) in zip(lines, placed if len(placed) == len(lines) else below, strict=True):
         x0, x1, y0, y1 = x0 * width / 1000, x1 * width / 1000, y0 * height / 1000, y1 * height / 1000
         words.append([line["text"].strip(), x0, y0, x1, y0, x1, y1, x0, y1, params.confidence])
     size = {"width": round(width, 2), "height": round(height, 2)}

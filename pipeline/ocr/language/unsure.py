@@ -1,7 +1,5 @@
 """The characters of a word that may be wrong, told one by one: 瘪 (or 痹) of 皮肤瘪痒."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import prod
 

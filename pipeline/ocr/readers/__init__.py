@@ -15,6 +15,7 @@ _TEXT = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".md", 
 @cache
 def readers() -> tuple[PagedReader | RowReader, ...]:
     """Every reader; imported here so that the command line starts without their libraries."""
+    from build_dataset.pipeline.ocr.readers import tabular
     from build_dataset.pipeline.ocr.readers.databases import DatabaseReader, SqlReader
     from build_dataset.pipeline.ocr.readers.docx import DocxReader
     from build_dataset.pipeline.ocr.readers.docx_tables import DocxTableReader
@@ -24,13 +25,6 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
     from build_dataset.pipeline.ocr.readers.key_sheets import KeySheetReader
     from build_dataset.pipeline.ocr.readers.pdf import PdfReader
     from build_dataset.pipeline.ocr.readers.scripts import ScriptReader
-    from build_dataset.pipeline.ocr.readers.tabular import (
-        CmbJsonReader,
-        CsvReader,
-        JsonlReader,
-        ParquetReader,
-        YamlReader,
-    )
     from build_dataset.pipeline.ocr.readers.webpage import PageTableReader, WebPageReader
     from build_dataset.pipeline.ocr.readers.workbook import XlsxReader
 
@@ -42,13 +36,13 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
         KeySheetReader(),
         DatabaseReader(),
         XlsxReader(),
-        ParquetReader(),
+        tabular.ParquetReader(),
         ScriptReader(),
         PageTableReader(),
-        JsonlReader(),
-        CmbJsonReader(),
-        CsvReader(),
-        YamlReader(),
+        tabular.JsonlReader(),
+        tabular.CmbJsonReader(),
+        tabular.CsvReader(),
+        tabular.YamlReader(),
         XmlReader(),
         SqlReader(),
         GiftReader(),
@@ -84,12 +78,11 @@ def find_reader(path: Path, params: OcrParams) -> PagedReader | RowReader:
     if suffix in _TEXT and b"\x00" in head:
         detail = f"a {suffix} file in UTF-16 without its mark, or no text: save it as UTF-8"
         raise UnreadableDocument("wrong_encoding", detail)
-    reason = _formats()["rejected"].get(suffix, "unknown_format")
-    raise UnreadableDocument(reason, _describe(head, suffix))
+    known = shipped_toml("build_dataset.pipeline.ocr", "formats.toml")  # formats without a reader
+    raise UnreadableDocument(known["rejected"].get(suffix, "unknown_format"), _describe(head, suffix, known))
 
 
-def _describe(head: bytes, suffix: str) -> str:
-    known = _formats()
+def _describe(head: bytes, suffix: str, known: dict[str, dict[str, str]]) -> str:
     if suffix in known["names"]:
         return f"the file is {known['names'][suffix]}"
     start = head[:64].lower().lstrip().decode("latin-1")
@@ -99,9 +92,3 @@ def _describe(head: bytes, suffix: str) -> str:
     if suffix in known["rejected"]:
         return f"the content is not that of a {suffix} file"
     return f"no reader knows {suffix or 'files without a suffix'}"
-
-
-@cache
-def _formats() -> dict[str, dict[str, str]]:
-    """Return what is known of formats without a reader."""
-    return shipped_toml("build_dataset.pipeline.ocr", "formats.toml")

@@ -62,10 +62,8 @@ def _collection(deck: Path, folder: Path) -> Path:
 def _notes(database: sqlite3.Connection) -> Grids:
     """The notes of a deck by type, under the names of its fields."""
     models = json.loads(database.execute("select models from col").fetchone()[0])
-    grids = {
-        str(number): [[one["name"] for one in sorted(model["flds"], key=lambda one: one["ord"])]]
-        for number, model in models.items()
-    }
+    fields_of = {number: sorted(model["flds"], key=lambda one: one["ord"]) for number, model in models.items()}
+    grids = {str(number): [[one["name"] for one in own]] for number, own in fields_of.items()}
     for number, fields in database.execute("select mid, flds from notes order by id"):
         grids[str(number)].append([plain_html(one) for one in fields.split("\x1f")])
     return {f"{models[one]['name']}": grid for one, grid in grids.items() if len(grid) > 1}
@@ -95,9 +93,7 @@ class SqlReader:
         """The rows of all tables that hold questions."""
         text = decode(path.read_bytes())
         grids: Grids = {}
-        created = {
-            _bare(found[1]): [_bare(one) for one in _P.column.findall(found[2])] for found in _P.create.finditer(text)
-        }
+        created = {_bare(one[1]): [*map(_bare, _P.column.findall(one[2]))] for one in _P.create.finditer(text)}
         for found in _P.insert.finditer(text):
             name = _bare(found[1])
             names = [_bare(one) for one in found[2].split(",")] if found[2] else created.get(name, [])

@@ -14,7 +14,7 @@ from build_dataset.pipeline.ocr.interfaces import NeedsOcr
 from build_dataset.pipeline.ocr.model import PageLine, PageRead
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import omml
-from build_dataset.pipeline.ocr.readers.docx_numbering import Numbering, W, integer
+from build_dataset.pipeline.ocr.readers.docx_numbering import Numbering, W, integer, value_of
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import LineKind, ReadMethod
 from build_dataset.schemas.errors import refused_as
@@ -79,7 +79,9 @@ class Walker:
         inside = [relation for relation in document.part.rels.values() if not relation.is_external]
         parts = (one.target_part for one in inside if one.reltype.endswith("/numbering"))
         self._numbering = Numbering.read(getattr(next(parts, None), "element", None))
-        self._styles = _style_lists(document)
+        styles = document.styles.element.findall(f"{W}style")  # those that number paragraphs, with numId and level
+        named = ((str(style.get(f"{W}styleId")), *_list_of(style.find(f"{W}pPr/{W}numPr"))) for style in styles)
+        self._styles = {name: (list_id, depth or 0) for name, list_id, depth in named if list_id is not None}
 
     def blocks(self, parent: Any) -> Iterator[PageLine]:
         """Yield the lines of paragraphs and tables below an element, or in a list."""
@@ -92,12 +94,10 @@ class Walker:
                 yield from self.blocks(block)
 
     def _paragraph(self, paragraph: Any) -> Iterator[PageLine]:
-        text = self._label(paragraph) + "".join(_text(paragraph))
-        for part in text.split("\n"):
+        for part in (self._label(paragraph) + "".join(_text(paragraph))).split("\n"):
             if stripped := tabs_for_gaps(part.strip(" \t\u3000\u00a0")):
                 yield PageLine(stripped, None)
-        # Embedded objects are nearly always formulas.
-        formulas = sum(1 for _ in paragraph.iter(f"{W}object"))
+        formulas = sum(1 for _ in paragraph.iter(f"{W}object"))  # embedded objects are nearly always formulas
         formulas += sum(omml.linearise(one) is None for one in paragraph.iter(f"{omml.M}oMath") if len(one))
         yield from (PageLine("", None, LineKind.FORMULA) for _ in range(formulas))
         pictures = sum(map(_is_seen, _own(paragraph, f"{W}drawing", f"{W}pict")))
@@ -106,7 +106,7 @@ class Walker:
             yield from self.blocks(box)
 
     def _label(self, paragraph: Any) -> str:
-        inherited = self._styles.get(_value(paragraph, "pPr", "pStyle") or "")
+        inherited = self._styles.get(value_of(paragraph, "pPr", "pStyle") or "")
         list_id, depth = _list_of(paragraph.find(f"{W}pPr/{W}numPr"))
         if list_id is None and inherited is not None:
             list_id, depth = inherited[0], depth if depth is not None else inherited[1]
@@ -146,9 +146,9 @@ def _height(paragraph: Any) -> int | None:
 def _anchored(box: Any) -> int | None:
     """Return the distance of a text box from the top of its page; None where it moves with its paragraph."""
     place = next((one.find(f"{_WP}positionV") for one in box.iterancestors(f"{_WP}anchor")), None)
-    offset = (
-        None if place is None or place.get("relativeFrom") not in ("page", "margin") else place.find(f"{_WP}posOffset")
-    )
+    if place is None or place.get("relativeFrom") not in ("page", "margin"):
+        return None
+    offset = place.find(f"{_WP}posOffset")
     return int(offset.text) if offset is not None and (offset.text or "").lstrip("-").isdecimal() else None
 
 
@@ -162,17 +162,9 @@ def below(parent: Any, tag: str) -> Iterator[Any]:
 
 
 def _list_of(properties: Any | None) -> tuple[str | None, int | None]:
-    """List and level that a numPr element names."""
     if properties is None:
         return None, None
-    return _value(properties, "numId"), integer(properties.find(f"{W}ilvl"), "val")
-
-
-def _style_lists(document: Any) -> dict[str, tuple[str, int]]:
-    """Paragraph styles that number: style id → numId and level."""
-    styles = document.styles.element.findall(f"{W}style")
-    named = ((str(style.get(f"{W}styleId")), *_list_of(style.find(f"{W}pPr/{W}numPr"))) for style in styles)
-    return {name: (list_id, depth or 0) for name, list_id, depth in named if list_id is not None}
+    return value_of(properties, "numId"), integer(properties.find(f"{W}ilvl"), "val")
 
 
 def _text(element: Any) -> Iterator[str]:
@@ -198,7 +190,7 @@ def _text(element: Any) -> Iterator[str]:
 def _scripted(run: Any) -> str:
     """A run's text, raised or lowered where it is and every character can be."""
     text = "".join(_text(run))
-    value, moved = _value(run, "rPr", "vertAlign"), _value(run, "rPr", "position") or "0"
+    value, moved = value_of(run, "rPr", "vertAlign"), value_of(run, "rPr", "position") or "0"
     if value == "superscript" or (value is None and moved.isdigit() and int(moved) >= _MOVED):
         return glyphs.superscript(text)
     lower = value is None and moved.startswith("-") and moved[1:].isdigit() and int(moved[1:]) >= _MOVED
@@ -207,26 +199,17 @@ def _scripted(run: Any) -> str:
 
 def _is_apart(run: Any) -> bool:
     """Return whether a run is bold, underlined, coloured or highlighted."""
-    marks = {name: _value(run, "rPr", name) for name in ("b", "u", "color", "highlight")}
+    marks = {name: value_of(run, "rPr", name) for name in ("b", "u", "color", "highlight")}
     bold = run.find(f"{W}rPr/{W}b") is not None and marks["b"] not in ("0", "false")
     plain = (None, "none", "auto", "000000", "black", "white")
     return bold or any(marks[name] not in plain for name in ("u", "color", "highlight"))
 
 
-def _value(element: Any, *path: str) -> str | None:
-    """Return the value that an element below states; None without one."""
-    found = element.find("/".join(f"{W}{name}" for name in path))
-    return None if found is None else found.get(f"{W}val")
-
-
 def _own(paragraph: Any, *tags: str) -> list[Any]:
     """Elements of a paragraph without those in its text boxes, and without fallbacks for older programs."""
     found = [one for one in paragraph.iter(*tags) if next(one.iterancestors(f"{_MC}Fallback"), None) is None]
-    return [one for one in found if _boxes_around(one) == _boxes_around(paragraph)]
-
-
-def _boxes_around(element: Any) -> int:
-    return sum(1 for _ in element.iterancestors(f"{W}txbxContent"))
+    around = len([*paragraph.iterancestors(f"{W}txbxContent")])
+    return [one for one in found if len([*one.iterancestors(f"{W}txbxContent")]) == around]
 
 
 def _is_seen(picture: Any) -> bool:

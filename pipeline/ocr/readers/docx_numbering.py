@@ -26,6 +26,12 @@ def integer(element: Any | None, name: str, base: int = 10) -> int | None:
     return value if 0 <= value <= _MOST else None
 
 
+def value_of(element: Any, *path: str) -> str | None:
+    """Return the value that an element below states; None without one."""
+    found = element.find("/".join(f"{W}{name}" for name in path))
+    return None if found is None else found.get(f"{W}val")
+
+
 def format_number(value: int, style: str) -> str:
     """A number in one of Word's number formats; decimal for those that exam papers do not use."""
     if style in ("bullet", "none"):
@@ -43,9 +49,7 @@ def format_number(value: int, style: str) -> str:
         return signs[value - 1]
     if style == "decimalFullWidth":
         return "".join(chr(ord(digit) + 0xFEE0) for digit in str(value))
-    if style == "decimalZero":
-        return f"{value:02d}"
-    return str(value)
+    return f"{value:02d}" if style == "decimalZero" else str(value)
 
 
 def roman(value: int) -> str:
@@ -119,40 +123,25 @@ class Numbering:
         levels = self.levels.get(abstract or "", {})
         if abstract is None or depth not in levels:
             return ""
-        counts = self._counts[abstract]
-        self._count(counts, list_id, depth, levels)
-        level = levels[depth]
-        if level.style == "none":
-            return ""
-        text = _fill(level, depth, counts, levels)
-        return text + ("" if level.suffix == "nothing" or not text else " ")
-
-    def _count(self, counts: dict[int, int], list_id: str, depth: int, levels: dict[int, _Level]) -> None:
+        level, counts = levels[depth], self._counts[abstract]
         start = self.starts.pop((list_id, depth), None)  # it counts once
         if start is None:
-            start = counts[depth] + 1 if depth in counts else levels[depth].start
+            start = counts[depth] + 1 if depth in counts else level.start
         counts[depth] = start
         for deeper in [other for other in counts if other > depth]:
             del counts[deeper]
 
+        def number(match: re.Match[str]) -> str:
+            at = int(match.group(1)) - 1
+            other = levels.get(at, level)
+            return format_number(counts.get(at, other.start), other.style if at <= depth else "decimal")
 
-def _fill(level: _Level, depth: int, counts: dict[int, int], levels: dict[int, _Level]) -> str:
-    if level.style == "bullet":
-        return "•"
-
-    def number(match: re.Match[str]) -> str:
-        at = int(match.group(1)) - 1
-        other = levels.get(at, level)
-        return format_number(counts.get(at, other.start), other.style if at <= depth else "decimal")
-
-    return re.sub(r"%([1-9])", number, level.pattern)
+        shown = {"none": "", "bullet": "•"}.get(level.style)
+        text = re.sub(r"%([1-9])", number, level.pattern) if shown is None else shown
+        return text + ("" if level.suffix == "nothing" or not text else " ")
 
 
 def _read_level(level: Any) -> _Level:
-    def value(tag: str, default: str) -> str:
-        found = level.find(f"{W}{tag}")
-        return default if found is None else found.get(f"{W}val", default)
-
-    told = integer(level.find(f"{W}start"), "val")
-    start = 1 if told is None else told
-    return _Level(value("numFmt", "decimal"), value("lvlText", ""), start, value("suff", "tab"))
+    style, pattern, suffix = (value_of(level, name) for name in ("numFmt", "lvlText", "suff"))
+    start = integer(level.find(f"{W}start"), "val")
+    return _Level(style or "decimal", pattern or "", 1 if start is None else start, suffix or "tab")

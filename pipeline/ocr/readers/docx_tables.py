@@ -56,21 +56,15 @@ def _grid(table: Any, walker: Walker) -> Grid:
     for row in below(table, f"{W}tr"):
         record: list[str] = []
         for cell in below(row, f"{W}tc"):
-            properties = cell.find(f"{W}tcPr")
-            span, merged = (
-                None if properties is None else properties.find(f"{W}{name}") for name in ("gridSpan", "vMerge")
-            )
+            span, merged = (cell.find(f"{W}tcPr/{W}{name}") for name in ("gridSpan", "vMerge"))
             goes_on = merged is not None and merged.get(f"{W}val") != "restart"
             above = grid[-1][len(record)] if goes_on and grid and len(record) < len(grid[-1]) else ""
-            record += [above or _text(cell, walker), *[""] * ((integer(span, "val") or 1) - 1)]
+            lines = (PICTURE if line.kind is LineKind.FIGURE else line.text for line in walker.blocks(cell))
+            text = above or "\n".join(filter(None, lines)).translate(_BARE)
+            record += [text, *[""] * ((integer(span, "val") or 1) - 1)]
         if any(text.strip() for text in record):
             grid.append(record)
     return grid
-
-
-def _text(cell: Any, walker: Walker) -> str:
-    lines = (PICTURE if line.kind is LineKind.FIGURE else line.text for line in walker.blocks(cell))
-    return "\n".join(filter(None, lines)).translate(_BARE)
 
 
 def _upright(grid: Grid) -> Grid:
@@ -79,12 +73,8 @@ def _upright(grid: Grid) -> Grid:
     names = [*dict.fromkeys(name for name, _ in pairs)]
     first = pairs[0][0] if pairs else ""
     named = {role for name in names for role in (*roles_of(name), *["options"] * bool(option_of(name)))}
-    if (
-        len(pairs) < len(grid)
-        or "stem" not in roles_of(first)
-        or "answer" not in named
-        or "stem" in roles_of(grid[0][1])
-    ):
+    labelled = len(pairs) == len(grid) and "stem" in roles_of(first) and "answer" in named
+    if not labelled or "stem" in roles_of(grid[0][1]):
         return grid
     questions: list[dict[str, str]] = []
     for name, text in pairs:

@@ -70,7 +70,6 @@ def _inner(part: Any) -> str:
 
 
 def _markup(part: Any) -> str:
-    """Return the text of an element that holds markup itself."""
     from lxml import etree
 
     if part is None:
@@ -81,16 +80,13 @@ def _markup(part: Any) -> str:
 
 def _qti_1(item: Any) -> dict[str, Any]:
     labels = [*item.iter("response_label")]
-    stem = "\n".join(_markup(one) for one in item.iter("mattext") if _of_stem(one))
+    texts_in = ((one, {around.tag for around in one.iterancestors()}) for one in item.iter("mattext"))
+    stems = (one for one, tags in texts_in if "presentation" in tags and "response_label" not in tags)
     named = {one.text for one in _scored(item) for one in one.iter("varequal")} if labels else set()
     texts = ["\n".join(map(_markup, label.iter("mattext"))) for label in labels]
     why = "\n".join(_markup(one) for part in item.iter("itemfeedback") for one in part.iter("mattext"))
-    return item_of(stem, texts, [label.get("ident") in named for label in labels], explanation=why)
-
-
-def _of_stem(part: Any) -> bool:
-    around = {one.tag for one in part.iterancestors()}
-    return "presentation" in around and "response_label" not in around
+    right = [label.get("ident") in named for label in labels]
+    return item_of("\n".join(map(_markup, stems)), texts, right, explanation=why)
 
 
 def _scored(item: Any) -> Iterator[Any]:
@@ -142,8 +138,8 @@ def _gift(stem: str, body: str, rest: str) -> dict[str, Any]:
         texts.append(_unescaped(re.split(r"(?<!\\)#", said, maxsplit=1)[0]))
         right.append(mark[1] == "=" or float(mark[2] or 0) > 0)
     stem = _P.gift_format.sub("", whole.strip())
-    known = ("", (), ()) if kind else ("", texts, right)
-    return item_of(_unescaped(stem), *known[1:], type=kind, explanation=_unescaped(why))
+    texts, right = ([], []) if kind else (texts, right)
+    return item_of(_unescaped(stem), texts, right, type=kind, explanation=_unescaped(why))
 
 
 def _unescaped(text: str) -> str:

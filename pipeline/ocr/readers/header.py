@@ -30,9 +30,7 @@ def is_bank(grids: Sequence[Grid], outside: int, declared: Set[str] = frozenset(
     """Return whether a document is little else than tables, one of which has the header of a bank or declared names."""
     inside = sum(len(cell) for grid in grids for record in grid for cell in record)
     heads = [grid[0] for grid in grids if grid]
-    named = [
-        {role for cell in head for role in (*roles_of(cell), *["options"] * bool(option_of(cell)))} for head in heads
-    ]
+    named = [{role for one in head for role in (*roles_of(one), *["options"] * bool(option_of(one)))} for head in heads]
     known = any({"stem", "options", "answer"} <= roles for roles in named)
     return inside > outside and (known or any(len({*map(str.strip, head)} & declared) > 1 for head in heads))
 
@@ -52,17 +50,15 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
     table, number, headed = sheet, 1, not all(name.startswith("column_") for name in names)
     for record in chain(top[start:], records):
         _require_width(record)
-        if (
-            headed
-            and len(_known(record, declared)) >= _NEW_HEADER
-            and _names_stem(record, declared)
-            and not _has_key(names, record)
-        ):
+        known = headed and len(_known(record, declared)) >= _NEW_HEADER and _names_stem(record, declared)
+        if known and not _has_key(names, record):
             if (new := _unique(record)) != names:
                 names, number = new, number + 1
                 table = f"{sheet or 'table'} ({number})"
         elif any(cell.strip() for cell in record):
-            yield row_of(_named(names, record), table)
+            cells = enumerate(zip_longest(names, record, fillvalue=""), 1)  # those beyond the header are named by place
+            named = {name or f"column_{at}": cell if cell.strip() else None for at, (name, cell) in cells}
+            yield row_of(named, table)
 
 
 def row_of(value: Any, sheet: str | None = None) -> TableRow:
@@ -70,11 +66,7 @@ def row_of(value: Any, sheet: str | None = None) -> TableRow:
 
     One in which a key stands twice with two values is unparsed.
     """
-
-    def plain(other: Any) -> str:
-        return PICTURE if isinstance(other, bytes) else str(other)
-
-    fields = json.dumps(value, ensure_ascii=False, default=plain)
+    fields = json.dumps(value, ensure_ascii=False, default=lambda one: PICTURE if isinstance(one, bytes) else str(one))
     if f'"{TWICE}": ' in fields:
         fields = json.dumps({"unparsed": fields, "why": _TOLD.findall(fields)[0]}, ensure_ascii=False)
     return TableRow(valid_unicode(fields), sheet)
@@ -110,7 +102,6 @@ def _require_width(record: Record) -> None:
 
 
 def _header(top: list[list[str]], declared: Set[str]) -> tuple[list[str], int]:
-    """The names of the columns and the row below them."""
     stems = [at for at, record in enumerate(top) if _names_stem(record, declared) and not _is_keyed(top, at)]
     if not stems:
         return _by_content(top)
@@ -145,12 +136,8 @@ def _names_stem(record: Record, declared: Set[str]) -> bool:
 def _is_keyed(top: list[list[str]], at: int) -> bool:
     """Return whether a row has a letter where the rows around it have one: 显示器的 | 背面 | 正面 | C is a question."""
     rows = [record for record in top if len(record) == len(top[at]) and any(map(str.strip, record))]
-    columns = zip(*rows, strict=True)
-    keys = (
-        cell.strip() and all(one.strip().upper() in _LETTERS for one in column)
-        for cell, column in zip(top[at], columns, strict=True)
-    )
-    return len(rows) > 2 and any(keys)
+    letters = [all(one.strip().upper() in _LETTERS for one in column) for column in zip(*rows, strict=True)]
+    return len(rows) > 2 and any(cell.strip() and own for cell, own in zip(top[at], letters, strict=True))
 
 
 def _has_key(names: Sequence[str], record: Record) -> bool:
@@ -195,9 +182,3 @@ def _unique(header: Record) -> list[str]:
                 raise UnreadableDocument("duplicate_columns", f"several columns are named {name[:200]}")
             names[at] = f"{name} ({seen[key]})"
     return names
-
-
-def _named(header: Sequence[str], record: Record) -> dict[str, str | None]:
-    """A record by column; cells beyond the header are named by their position."""
-    cells = enumerate(zip_longest(header, record, fillvalue=""), 1)
-    return {name or f"column_{at}": cell if cell.strip() else None for at, (name, cell) in cells}

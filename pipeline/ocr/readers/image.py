@@ -35,8 +35,6 @@ TALL = 2.5  # Height over width from which a picture is more than one page: tele
 _PAGE = 1.5  # Height over width of its pages
 _MOST, _LEAST = 100, 400  # Pages of one picture at most, and rows of pixels of a page at least
 _REACH = 0.25  # Share of a page by which its end may be moved up to stand between two lines
-
-
 _SPREAD = (1.15, 1.75)  # Width over height of two pages side by side: 1.41 of A4
 _FOLD = 0.95  # Lightness of the paper at the fold, as a share of that beside it, at most
 PAGES_SUFFIX = ".pages"
@@ -75,10 +73,8 @@ class ImageReader:
     def about(self, path: Path, params: OcrParams) -> PictureFacts:
         """Return its size, upright, its frames and when it was taken."""
         with _opened(path, params) as picture:
-            exif = picture.getexif()
-            taken = exif.get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal) or exif.get(
-                ExifTags.Base.DateTime
-            )
+            exif, tags = picture.getexif(), ExifTags.Base
+            taken = exif.get_ifd(ExifTags.IFD.Exif).get(tags.DateTimeOriginal) or exif.get(tags.DateTime)
             return PictureFacts(*_size(picture), _frames(picture), str(taken) if taken else None)
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:  # noqa: ARG002
@@ -107,7 +103,6 @@ def _frames(picture: Image.Image) -> int:
 
 
 def _size(picture: Image.Image) -> tuple[int, int]:
-    """Width and height, upright."""
     wide, high = picture.size
     return (high, wide) if picture.getexif().get(ExifTags.Base.Orientation) in range(5, 9) else (wide, high)
 
@@ -147,9 +142,8 @@ def _fold(picture: Image.Image) -> float:
     bands = [band.mean(axis=0) for band in np.array_split(paper[high // 8 : -high // 8], 6)]
     middle, beside = slice(int(0.42 * wide), int(0.58 * wide)), round(0.1 * wide)
     places = [middle.start + int(np.flatnonzero(band[middle] < band[middle].min() + 2).mean()) for band in bands]
-    dark = [
-        band[at] < _FOLD * min(band[at - beside], band[at + beside]) for band, at in zip(bands, places, strict=True)
-    ]
+    pairs = zip(bands, places, strict=True)
+    dark = [band[at] < _FOLD * min(band[at - beside], band[at + beside]) for band, at in pairs]
     near = [abs(at - sorted(places)[3]) < 0.05 * wide for at in places]
     return sorted(places)[3] / wide if sum(map(min, dark, near)) >= 5 else 0.0
 
@@ -165,8 +159,7 @@ def _part(path: Path, page: int) -> tuple[Path, int]:
 @cache
 def _reads_heif() -> bool:
     """Return whether a package that decodes HEIF is installed, which Pillow knows from now on."""
-    found = next((name for name in ("pi_heif", "pillow_heif") if find_spec(name)), None)
-    if found:
+    if found := next((name for name in ("pi_heif", "pillow_heif") if find_spec(name)), None):
         import_module(found).register_heif_opener(thumbnails=False)
     return found is not None
 
@@ -202,9 +195,8 @@ def _check_size(picture: Image.Image, params: OcrParams) -> None:
 
 def page_count(width: int, height: int) -> int:
     """Return how many pages a picture of so many pixels is read as."""
-    if height <= TALL * width:
-        return 1
-    return max(1, min(_MOST, math.ceil(height / (_PAGE * width)), height // _LEAST))
+    pages = min(_MOST, math.ceil(height / (_PAGE * width)), height // _LEAST)
+    return max(1, pages) if height > TALL * width else 1
 
 
 def page_breaks(pixels: Pixels) -> list[tuple[int, int]]:

@@ -45,17 +45,14 @@ class KeySheetReader(OnePageReader):
 def _lines(path: Path, params: OcrParams) -> list[str]:
     with path.open("rb") as file:
         is_book = file.read(4) in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-    grids = [*XlsxReader().grids(path, params, []).values()] if is_book else [_records(path)]
-    found = [key_lines(grid) for grid in grids if any(map(any, grid))]
-    return [text for lines in found for text in lines] if all(found) else []
-
-
-def _records(path: Path) -> Grid:
-    text = decode(path.read_bytes())
+    text = "" if is_book else decode(path.read_bytes())
     try:
-        return [*csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text))]
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text))
+        grids = [*XlsxReader().grids(path, params, []).values()] if is_book else [[*rows]]
     except csv.Error:  # the reader of banks says what is wrong
         return []
+    found = [key_lines(grid) for grid in grids if any(map(any, grid))]
+    return [text for lines in found for text in lines] if all(found) else []
 
 
 def key_lines(grid: Grid) -> list[str]:
@@ -97,8 +94,7 @@ def _is_label(cell: str) -> bool:
 
 def _is_head(record: Sequence[str]) -> bool:
     """Return whether a row is a header: it names numbers and answers, and has neither."""
-    labels = [cell for cell in record if _is_label(cell)]
-    whole = len({bool(_P.numbers.fullmatch(cell)) for cell in labels}) > 1
+    whole = len({bool(_P.numbers.fullmatch(cell)) for cell in record if _is_label(cell)}) > 1
     return whole and not any(_P.number.fullmatch(cell) or _P.answer.fullmatch(cell) for cell in record)
 
 
@@ -111,5 +107,4 @@ def _entry(cells: Sequence[str]) -> list[str] | None:
     if cells and _is_label(cells[0]):
         return [*cells] if _P.row_of_key.fullmatch("".join(kinds)) else None
     kept = [at for at, kind in enumerate(kinds) if kind != "n" or kinds[at + 1 : at + 2] == ["a"]]
-    whole = _P.pairs_of_key.fullmatch("".join(kinds[at] for at in kept))
-    return [cells[at] for at in kept] if whole else None
+    return [cells[at] for at in kept] if _P.pairs_of_key.fullmatch("".join(kinds[at] for at in kept)) else None

@@ -90,10 +90,6 @@ def _behind(mark: str, text: str) -> str:
     return glyphs.in_script(text, mark) or (f"{mark}({text})" if len(text) > 1 else mark * len(text) + text)
 
 
-def _fraction(element: Any) -> str:
-    return f"{_bracketed(_of(element, 'num'))}/{_bracketed(_of(element, 'den'))}"
-
-
 def _scripted(element: Any) -> str:
     """A base with its scripts; ``sPre`` has them before it."""
     scripts, base = _scripts(element), _of(element, "e")
@@ -107,14 +103,8 @@ def _root(element: Any) -> str:
 
 
 def _delimited(element: Any) -> str:
-    parts = [_content(part).strip() for part in element.findall(f"{M}e")]
-    inside = _value(element, "sepChr", "|").join(parts)
+    inside = _value(element, "sepChr", "|").join([_content(part).strip() for part in element.findall(f"{M}e")])
     return f"{_value(element, 'begChr', '(')}{inside}{_value(element, 'endChr', ')')}"
-
-
-def _large(element: Any) -> str:
-    """A sum, product or integral with its limits."""
-    return f"{_value(element, 'chr', '∫')}{_scripts(element)} {_of(element, 'e')}"
 
 
 def _limited(element: Any) -> str:
@@ -132,10 +122,8 @@ def _accented(element: Any) -> str:
 
 
 def _rows(element: Any) -> str:
-    """A matrix, or equations below each other."""
     cells = [[_content(cell).strip() for cell in row.findall(f"{M}e")] for row in element.findall(f"{M}mr")]
-    rows = [", ".join(row) for row in cells] or [_content(row).strip() for row in element.findall(f"{M}e")]
-    return "; ".join(rows)
+    return "; ".join([", ".join(row) for row in cells] or [_content(row).strip() for row in element.findall(f"{M}e")])
 
 
 _FORMS: dict[str, Callable[[Any], str]] = {
@@ -143,9 +131,9 @@ _FORMS: dict[str, Callable[[Any], str]] = {
     **dict.fromkeys(("limLow", "limUpp"), _limited),
     **dict.fromkeys(("acc", "bar"), _accented),
     **dict.fromkeys(("m", "eqArr"), _rows),
-    "f": _fraction,
+    "f": lambda element: f"{_bracketed(_of(element, 'num'))}/{_bracketed(_of(element, 'den'))}",
     "rad": _root,
     "d": _delimited,
-    "nary": _large,
+    "nary": lambda element: f"{_value(element, 'chr', '∫')}{_scripts(element)} {_of(element, 'e')}",  # sums, integrals
     "func": lambda element: f"{_of(element, 'fName')} {_of(element, 'e')}",
 }

@@ -54,15 +54,13 @@ class PdfReader:
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The page's one embedded image where it covers the page upright, else a rendering."""
-        with (
-            limit_resources(path, RENDER_SECONDS),
-            _opened(path) as document,
-            refused_as("broken_page", "cannot be drawn"),
-        ):
+        damage = refused_as("broken_page", "cannot be drawn")
+        with limit_resources(path, RENDER_SECONDS), _opened(path) as document, damage:
             loaded = document[page - 1]
-            pixels = _embedded(document, loaded, params)
-            if pixels is None:
-                pixels = _rendered(loaded, params)
+            if (pixels := _embedded(document, loaded, params)) is None:
+                area = loaded.rect.width * loaded.rect.height / 72**2
+                dpi = min(float(params.dpi), (params.max_pixels / max(area, 1e-6)) ** 0.5)
+                pixels = _pixels(loaded.get_pixmap(matrix=pymupdf.Matrix(dpi / 72, dpi / 72), alpha=False))
             return PageImage(pixels, loaded.rect.width, loaded.rect.height)
 
 
@@ -140,12 +138,6 @@ def _embedded(document: Any, page: Any, params: OcrParams) -> Pixels | None:
     covers = box.overlap(frame) >= 0.95 * frame.area and box.area <= 1.1 * frame.area
     fits = upright and width * height <= params.max_pixels and abs(a / d * height / width - 1) < 0.05
     return _pixels(pymupdf.Pixmap(document, info["xref"])) if covers and fits and info["xref"] else None
-
-
-def _rendered(page: Any, params: OcrParams) -> Pixels:
-    area = page.rect.width * page.rect.height / 72**2
-    dpi = min(float(params.dpi), (params.max_pixels / max(area, 1e-6)) ** 0.5)
-    return _pixels(page.get_pixmap(matrix=pymupdf.Matrix(dpi / 72, dpi / 72), alpha=False))
 
 
 def _pixels(pixmap: Any) -> Pixels:

@@ -44,8 +44,7 @@ class ScriptReader:
         found = [rows for rows in given if rows]
         if not found:
             raise UnreadableDocument("unknown_format", "the program writes out no list of questions")
-        # Where headers are unknown, lists of the same fields as the longest.
-        longest = {*max(found, key=len)[0]}
+        longest = {*max(found, key=len)[0]}  # where headers are unknown, lists of the same fields as the longest
         asked = [rows for rows in found if any(map(is_asked, rows))]
         alike = asked or [rows for rows in found if 2 * len(longest & {*rows[0]}) > len(longest | {*rows[0]})]
         if left := sum(len(rows) > 1 for rows in found) - sum(len(rows) > 1 for rows in alike):
@@ -106,10 +105,7 @@ def _bracketed(tokens: Tokens, at: int) -> tuple[Any, int]:
 
 def _name(tokens: Tokens, at: int) -> tuple[str | None, int]:
     """Return the name before a value (``text:``, ``'text' =>``, ``text =``) and the place of the value; 0 for none."""
-    if tokens[at].lastgroup == "string":
-        name, end = _text(tokens, at)
-    else:
-        name, end = tokens[at][0], at + 1
+    name, end = _text(tokens, at) if tokens[at].lastgroup == "string" else (tokens[at][0], at + 1)
     named = tokens[at].lastgroup in ("string", "word", "number")
     return (name, end + 1) if named and tokens[end][0] in (":", "=>", "=") and tokens[end + 1][0] != "=" else (None, 0)
 
@@ -135,11 +131,8 @@ def _value(tokens: Tokens, at: int) -> tuple[Any, int]:
     elif token.lastgroup == "string":
         value, at = _text(tokens, at)
     else:
-        number = token.lastgroup == "number"
-        value, at = (
-            (float(token[0]) if "." in token[0] else int(token[0])) if number else _WORDS.get(token[0].lower()),
-            at + 1,
-        )
+        number = float if "." in token[0] else int
+        value, at = number(token[0]) if token.lastgroup == "number" else _WORDS.get(token[0].lower()), at + 1
     end, open_ = at, list[str]()
     while open_ or tokens[end][0] not in (",", "]", "}", ")", ";"):
         if tokens[end][0] in _CLOSING:

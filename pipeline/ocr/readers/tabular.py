@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +95,8 @@ def questions(value: Any, depth: int = 0) -> Iterator[Any]:
 
 def _is_question(value: Any) -> bool:
     """Return whether an object has the stem of a question, no list of them under that name."""
-    return isinstance(value, dict) and any(
-        "stem" in roles_of(key) and not isinstance(part, list) for key, part in value.items()
-    )
+    parts = value.items() if isinstance(value, dict) else ()
+    return any("stem" in roles_of(key) and not isinstance(part, list) for key, part in parts)
 
 
 def _inner(value: Any, depth: int) -> Iterator[Any]:
@@ -180,16 +180,14 @@ def _items(part: Any) -> Iterable[Any]:
 
 def is_asked(value: Any) -> bool:
     """Return whether an object is a question without doubt: two of stem, options and key (true is an option's)."""
-    if not isinstance(value, dict) or _is_option({*map(plain_header, value)}):
+    if not isinstance(value, dict):
         return False
+    names = {*map(plain_header, value)}
+    parts = {part: set(map(plain_header, known)) for part, known in vocabulary()["options"]["parts"].items()}
+    if names <= set().union(*parts.values()) and len(names & parts["text"]) == 1:  # {"key": "A", "text": "甲"}
+        return False  # an option
     has = {role for key, part in value.items() if not isinstance(part, bool) for role in roles_of(key)} & _OF_ONE
     return has == _OF_ONE or (bool(has) and _is_question(value))
-
-
-def _is_option(names: set[str]) -> bool:
-    """Return whether an object has the names of an option's parts: ``{"key": "A", "text": "甲"}``."""
-    parts = {part: set(map(plain_header, known)) for part, known in vocabulary()["options"]["parts"].items()}
-    return names <= set().union(*parts.values()) and len(names & parts["text"]) == 1
 
 
 def _holds_question(part: Any, depth: int) -> bool:
@@ -202,12 +200,9 @@ def _columns(value: dict[str, Any]) -> list[dict[str, Any]]:
     parts = {key: part for key, part in value.items() if isinstance(part, list | dict)}
     if len(parts) < len(value) or len({len(part) for part in parts.values()}) != 1:
         return []
-    if not any(
-        "stem" in roles_of(key) and not any(isinstance(item, dict) for item in _items(part))
-        for key, part in parts.items()
-    ):
-        return []
-    if len({tuple(part) if isinstance(part, dict) else None for part in parts.values()}) > 1:
+    stems = [part for key, part in parts.items() if "stem" in roles_of(key)]
+    names = {tuple(part) if isinstance(part, dict) else None for part in parts.values()}
+    if all(any(isinstance(item, dict) for item in _items(part)) for part in stems) or len(names) > 1:
         return []
     lists = [list(part.values()) if isinstance(part, dict) else part for part in parts.values()]
     return [dict(zip(parts, row, strict=True)) for row in zip(*lists, strict=True)]
@@ -231,21 +226,18 @@ class JsonlReader:
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """The objects; a line that is none becomes ``{"unparsed": line}``, for the parser to reject."""
-        rows = [_object(line.strip()) for line in decode(path.read_bytes()).split("\n") if line.strip()]
+        rows = list[dict[str, Any]]()
+        for line in filter(None, map(str.strip, decode(path.read_bytes()).split("\n"))):
+            value = None
+            with suppress(ValueError, RecursionError):
+                value = _load(line)
+            rows.append(value if isinstance(value, dict) else {"unparsed": line})
         broken = [number for number, row in enumerate(rows, 1) if "unparsed" in row]
         if len(broken) > len(rows) / 2:
             why = rows[broken[0] - 1].get("why", "")
             detail = f"{len(broken)} of {len(rows)} lines are not JSON objects, first line {broken[0]}"
             raise UnreadableDocument("invalid_json", f"{detail}: {why}" if why else detail)
         yield from map(row_of, rows)
-
-
-def _object(line: str) -> dict[str, Any]:
-    try:
-        value = _load(line)
-    except (ValueError, RecursionError):
-        return {"unparsed": line}
-    return value if isinstance(value, dict) else {"unparsed": line}
 
 
 class CsvReader:

@@ -35,6 +35,7 @@ _STYLES = {"A": "upperLetter", "a": "lowerLetter", "I": "upperRoman", "i": "lowe
 _CELLS = frozenset({"td", "th"})
 _SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}  # 10<sup>9</sup>/L is 10⁹/L, never 109/L
 _LINE = "\u2028"  # The end of a line in a program, which white space elsewhere is not
+_FLAT = str.maketrans("\n\t", "  ")  # white space of the source, which a browser shows as a space
 _RULES_OFF = ("list", "code", "lheading", "emphasis", "escape", "reference")
 """Rules that would change a paper: a list renumbers its items, a rule under an option would make it a heading,
 ``2*3*4`` would lose its signs, ``\\{`` in a formula its stroke."""
@@ -57,8 +58,7 @@ class WebPageReader(OnePageReader):
 
     def lines(self, path: Path) -> list[PageLine]:
         """Return its lines; a picture is a figure in its place."""
-        texts = shown_options([*element_lines(parse_page(_html(path)), apart=True)])
-        return [*map(_line, texts)]
+        return [*map(_line, shown_options([*element_lines(parse_page(_html(path)), apart=True)]))]
 
 
 def _line(text: str) -> PageLine:
@@ -92,17 +92,13 @@ def parse_page(text: str) -> Any:
         return lxml.html.document_fromstring(bare)
 
 
-def _mark_lines(root: Any) -> None:
+def element_lines(root: Any, *, apart: bool = False) -> Iterator[str]:
+    """The lines of an element; a picture is ``PICTURE``, cells of a row are apart by tabs; ``apart`` marks bold."""
     for element in root.iter("pre"):
         for inner in element.iter():
             inner.text = inner.text and inner.text.replace("\n", _LINE)
             if inner is not element:
                 inner.tail = inner.tail and inner.tail.replace("\n", _LINE)
-
-
-def element_lines(root: Any, *, apart: bool = False) -> Iterator[str]:
-    """The lines of an element; a picture is ``PICTURE``, cells of a row are apart by tabs; ``apart`` marks bold."""
-    _mark_lines(root)
     text = ""
     for piece in chain(_pieces(root, apart=apart), "\n"):
         if piece not in ("\n", PICTURE):
@@ -125,12 +121,12 @@ def _pieces(root: Any, *, apart: bool) -> Iterator[str]:
             yield first
             yield from chain.from_iterable(("\n", part) for part in further)
             continue
-        tail = [_flat(item.tail)] if item.tail and item is not root else []
+        tail = [item.tail.translate(_FLAT)] if item.tail and item is not root else []
         if not isinstance(item.tag, str) or item.tag in _SILENT or _ASIDE & {*item.get("class", "").split()}:
             stack += tail
             continue
         edge = [] if item.tag in _INLINE else ["\t"] if item.tag in _CELLS else ["\n"]
-        own = [_SHIFTS.get(item.tag, str)(_flat(item.text))] if item.text and item.tag != "br" else []
+        own = [_SHIFTS.get(item.tag, str)(item.text.translate(_FLAT))] if item.text and item.tag != "br" else []
         if item.tag == "summary":
             own = [_P.toggle.sub("", text) for text in own]
         inside = [PICTURE] if item.tag == "img" else [*own, *item]
@@ -154,11 +150,6 @@ def _number(numbered: Any) -> None:
         return
     for value, item in enumerate(items, int(start)):
         item.set("value", format_number(value, _STYLES.get(numbered.get("type", ""), "decimal")))
-
-
-def _flat(text: str) -> str:
-    """White space of the source, which a browser shows as a space."""
-    return text.replace("\n", " ").replace("\t", " ")
 
 
 def plain_html(text: str) -> str:
@@ -219,44 +210,36 @@ def _grid(table: Any) -> Grid:
     below: dict[int, tuple[int, str]] = {}  # by column: rows that a cell above goes on for, and its text
     for row in table.iter("tr"):
         record: list[str] = []
-        for cell in row.iterchildren("td", "th"):
-            _fill(record, below)
+        for cell in (*row.iterchildren("td", "th"), None):  # None: the end of the row
+            while len(record) in below:
+                left, text = below.pop(len(record))
+                below |= {len(record): (left - 1, text)} if left > 1 else {}
+                record.append(text)
+            if cell is None:
+                break
             text = "\n".join(element_lines(cell))
             stated = (cell.get(name, "").strip() for name in ("colspan", "rowspan"))
             width, height = (min(int(span), _SPANS) if span.isdecimal() else 1 for span in stated)
             if height > 1:
                 below[len(record)] = (height - 1, text)
             record += [text, *[""] * (width - 1)]
-        _fill(record, below)
         grid.append(record)
     return grid
-
-
-def _fill(record: list[str], below: dict[int, tuple[int, str]]) -> None:
-    while len(record) in below:
-        left, text = below.pop(len(record))
-        if left > 1:
-            below[len(record)] = (left - 1, text)
-        record.append(text)
 
 
 def _pipe_tables(text: str) -> tuple[list[Grid], int]:
     """Lines with pipes that follow a header with a rule under it."""
     grids: list[Grid] = []
     outside, inside = 0, False
-    lines = text.splitlines()
-    for line, following in pairwise([*lines, ""]):
+    for line, following in pairwise([*text.splitlines(), ""]):
         if "|" in line and "|" in following and _P.rule.fullmatch(following):
             grids.append([])
             inside = True
         inside = inside and "|" in line
         if inside and not _P.rule.fullmatch(line):
-            grids[-1].append([_cell(part) for part in _P.pipe.split(line.strip().strip("|"))])
+            parts = (part.strip().replace("\\|", "|") for part in _P.pipe.split(line.strip().strip("|")))
+            plain = (re.sub(r"(\*\*|__|`)(?=\S)(.{1,2000}?)(?<=\S)\1", r"\2", part) for part in parts)
+            grids[-1].append([re.sub(r"<br\s{0,3}/?>", "\n", part) for part in plain])
         elif not inside:
             outside += len(line.strip())
     return grids, outside
-
-
-def _cell(text: str) -> str:
-    plain = re.sub(r"(\*\*|__|`)(?=\S)(.{1,2000}?)(?<=\S)\1", r"\2", text.strip().replace("\\|", "|"))
-    return re.sub(r"<br\s{0,3}/?>", "\n", plain)

@@ -40,6 +40,7 @@ _BLOCK = 1 << 20  # bytes read at a time
 _WHOLE = 1e15  # From here on spreadsheets round, and show powers of ten: 6.02E+22
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
+_SHIFTS = {"superscript": glyphs.superscript, "subscript": glyphs.subscript}
 Place = tuple[int, int]  # Row and column, from 0
 
 
@@ -71,10 +72,8 @@ class XlsxReader:
         with refused_as("broken", "not a readable workbook"):
             book = CalamineWorkbook.from_filelike(BytesIO(data))
             hidden = [one.name for one in book.sheets_metadata if not str(one.visible).endswith(".Visible")]
-            sheets = {name: book.get_sheet_by_name(name) for name in book.sheet_names if name not in hidden}
-            grids = {
-                name: _grid(sheet, pictures.get(name, ()), shown.get(name, {}), rich) for name, sheet in sheets.items()
-            }
+            sheets = [(name, book.get_sheet_by_name(name)) for name in book.sheet_names if name not in hidden]
+            grids = {name: _grid(one, pictures.get(name, ()), shown.get(name, {}), rich) for name, one in sheets}
         told += [f"sheet {name} is hidden and was left out" for name in hidden]
         return {name: grid for name, grid in grids.items() if grid}
 
@@ -131,8 +130,7 @@ def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Pl
     ``UnreadableDocument``: ``broken``; ``too_large`` for a sheet that cannot be laid out; ``no_value`` where a formula
     was never calculated: its cell would be empty.
     """
-    pictures: dict[str, tuple[Place, ...]] = {}
-    shown: dict[str, dict[Place, str]] = {}
+    pictures, shown = dict[str, tuple[Place, ...]](), dict[str, dict[Place, str]]()
     damage = refused_as("broken", "the archive is cut short or damaged", _DAMAGE)
     with damage, zipfile.ZipFile(path) as archive:
         members = set(archive.namelist())
@@ -167,13 +165,9 @@ def _formats(archive: zipfile.ZipFile) -> dict[bytes, str]:
 
 
 def _formatted(sheet: bytes, formats: dict[bytes, str]) -> dict[Place, str]:
-    """The cells of a sheet that have one of these styles."""
     found = ((_REFERENCE.search(cell[0]), _STYLE.search(cell[0])) for cell in _CELL.finditer(sheet))
-    return {
-        (int(place[2]) - 1, _column(place[1]) - 1): formats[style[1]]
-        for place, style in found
-        if place and style and style[1] in formats
-    }
+    known = ((place, style[1]) for place, style in found if place and style and style[1] in formats)
+    return {(int(place[2]) - 1, _column(place[1]) - 1): formats[style] for place, style in known}
 
 
 def _check_sheet(stream: IO[bytes], sheet: str) -> None:
@@ -214,7 +208,6 @@ def _links(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
 
 
 def _anchors(archive: zipfile.ZipFile, part: str) -> Iterator[Place]:
-    """The cells at which the pictures of a drawing begin."""
     for corner in _parsed(archive, part).iter(f"{_DRAWING}from"):
         if corner.find(f"..//{_DRAWING}pic") is not None:
             yield int(corner.findtext(f"{_DRAWING}row")), int(corner.findtext(f"{_DRAWING}col"))
@@ -222,16 +215,13 @@ def _anchors(archive: zipfile.ZipFile, part: str) -> Iterator[Place]:
 
 def _rich_texts(parts: Iterable[Any]) -> dict[str, str]:
     """Texts by how they read without marks, where characters are raised or lowered: 10 and 9/L is 10⁹/L, not 109/L."""
-    found: dict[str, str] = {}
-    times: Counter[str] = Counter()
+    found, times = dict[str, str](), Counter[str]()
     for item in (item for part in parts for item in part.iter(f"{_MAIN}si", f"{_MAIN}is")):
         flat = marked = ""
         for run in [item, *item.findall(f"{_MAIN}r")]:
             text = run.findtext(f"{_MAIN}t") or ""
             raised = run.find(f"{_MAIN}rPr/{_MAIN}vertAlign")
-            shift = {"superscript": glyphs.superscript, "subscript": glyphs.subscript}.get(
-                "" if raised is None else raised.get("val", ""), str
-            )
+            shift = _SHIFTS.get("" if raised is None else raised.get("val", ""), str)
             flat, marked = flat + text, marked + shift(text)
         times[flat] += 1
         if marked != flat:

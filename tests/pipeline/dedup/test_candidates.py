@@ -116,10 +116,10 @@ def test_a_crowd_of_like_questions_costs_linear_time_and_stays_one_cluster(make,
     questions = [make(f"q{n:04}", f"第{n}种病人应首先使用的治疗药物是什么") for n in range(400)]
     copy = make("r", "第77种病人应首先使用的治疗药物是什么?", "别嘌醇 秋水仙碱 丙磺舒 苯溴马隆 泼尼松", "B")
     frame = Question.to_frame([*questions, copy])
-    found = candidates.find_candidates(with_keys(frame), 0)
-    assert len(found.pairs) <= 401 * (candidates.MOST_ALIKE + 1)
-    assert found.left_out > 1000
+    pairs, left_out = candidates.find_candidates(with_keys(frame), 0)
+    assert len(pairs) <= 401 * (candidates.MOST_ALIKE + 1)
+    assert left_out > 1000
     result = dedup([*questions, copy])
     assert result.tables["merges"].select("question_id", "survivor_id").rows() in ([("r", "q0077")], [("q0077", "r")])
     assert result.tables["clusters"]["cluster_id"].n_unique() == 1
-    assert any(f"{found.left_out:,} pairs" in note for note in result.notes)
+    assert any(f"{left_out:,} pairs" in note for note in result.notes)

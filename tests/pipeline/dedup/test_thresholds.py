@@ -26,6 +26,6 @@ def test_options_that_are_less_alike_than_the_threshold_are_others(make, dedup) 
 def test_the_most_alike_come_first(make) -> None:
     stems = [CASE, CASE.replace("就诊", "来院"), CASE.replace("620", "380")]
     frame = Question.to_frame([make(name, stem) for name, stem in zip("abc", stems, strict=True)])
-    pairs = candidates.find_candidates(with_keys(frame), 0).pairs.tolist()
+    pairs = candidates.find_candidates(with_keys(frame), 0)[0].tolist()
     likeness = [fuzz.ratio(stems[first], stems[second]) for first, second in pairs]
     assert (len(pairs), likeness) == (3, sorted(likeness, reverse=True))

@@ -361,11 +361,14 @@ def test_the_end_of_a_file_is_looked_for_in_its_last_two_thousand_bytes(tmp_path
     assert flips(lambda more: cut(b"\0\r\n\t " * 13_106 + b"\0" * more), range(6)) == [2]
 
 
-def test_a_page_is_drawn_at_the_resolution_asked_for_unless_it_has_too_many_pixels():
-    page = pymupdf.open().new_page(width=72, height=144)
+def test_a_page_is_drawn_at_the_resolution_asked_for_unless_it_has_too_many_pixels(tmp_path):
+    document = pymupdf.open()
+    document.new_page(width=72, height=144)
+    document.save(tmp_path / "a.pdf")
 
     def shape(dpi: int, most: int) -> tuple[int, ...]:
-        return pdf._rendered(page, OcrParams().model_copy(update={"dpi": dpi, "max_pixels": most})).shape
+        params = OcrParams().model_copy(update={"dpi": dpi, "max_pixels": most})
+        return PdfReader().image(tmp_path / "a.pdf", 1, params).pixels.shape
 
     assert [shape(100, 10**6), shape(100, 20_000), shape(100, 5_000)] == [(200, 100, 3), (200, 100, 3), (100, 50, 3)]
 
