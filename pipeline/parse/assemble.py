@@ -150,7 +150,10 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
         _use_own(draft, reading.head, run)
     else:
         draft.stem = join_lines(fields.head)
-        _use_codes(draft)
+        codes = find_run(draft.block.text) if draft.announced == "K" else None  # A. ①②③ B. ①③ in the head
+        if codes and all(_P.codes.fullmatch(text) for _, text in codes.options):
+            draft.options = list(codes.options)
+            draft.add_trace(Part.OPTIONS, "codes_of_head", "".join(label for label, _ in codes.options))
     _answer(draft, fields, reading)
     strip_item_type(draft)
     # The dot of its number on another page, or the number again before its options: （69）. （69）A.
@@ -171,26 +174,18 @@ def _is_entry(fields: Fields) -> bool:
 
 def _entries(reading: ItemText) -> list[Draft]:
     """Return an entry of a key, or one entry for each number it covers: 9～11．ABC."""
-    numbers = range(reading.item.number, reading.item.last + 1)
-    entries = [_entry(reading) for _ in numbers]
-    for place, (number, entry) in enumerate(zip(numbers, entries, strict=True)):
-        entry.number = number
-        if len(numbers) > 1:
-            several = entry.answer and len(entry.answer) == len(numbers)  # 9～11．ABC
-            entry.answer = entry.answer[place] if entry.answer and several else None
-    return entries
-
-
-def _entry(reading: ItemText) -> Draft:
-    fields = reading.fields
-    draft = parts.draft_of(reading.item, reading.pieces, fields)
-    draft.entry = True
+    fields, entries = reading.fields, list[Draft]()
     letters, rest = stated_answers(fields.head)
-    draft.answer, draft.of_parts = "".join(letters or fields.answers[:1]) or None, len(letters) > 1
-    left = join_lines(rest)
-    draft.explanation = "\n".join(part for part in (left, fields.explanation) if part) or None
-    draft.answer = draft.answer or concluded_answer(draft.explanation)
-    return draft
+    explanation = "\n".join(part for part in (join_lines(rest), fields.explanation) if part) or None
+    answer = "".join(letters or fields.answers[:1]) or concluded_answer(explanation)
+    numbers = range(reading.item.number, reading.item.last + 1)
+    for place, number in enumerate(numbers):
+        entries.append(draft := parts.draft_of(reading.item, reading.pieces, fields))
+        draft.entry, draft.number, draft.explanation = True, number, explanation
+        draft.answer, draft.of_parts = answer, len(letters) > 1
+        if len(numbers) > 1:
+            draft.answer = answer[place] if answer and len(answer) == len(numbers) else None  # 9～11．ABC
+    return entries
 
 
 def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
@@ -223,14 +218,6 @@ def _trace_options(draft: Draft, head: str, run: OptionRun) -> None:
     cells = (at for at, piece in enumerate(draft.pieces) if drawn and piece.in_table)
     draft.options_in_cells = next(cells, -1) >= first
     draft.add_trace(Part.OPTIONS, run.form, detail, draft.pieces[first : last + 1])
-
-
-def _use_codes(draft: Draft) -> None:
-    """Give a K-type item the codes its head states (A. ①②③ B. ①③ …) as options."""
-    codes = find_run(draft.block.text) if draft.announced == "K" else None  # A. ①②③ B. ①③ in the head
-    if codes and all(_P.codes.fullmatch(text) for _, text in codes.options):
-        draft.options = list(codes.options)
-        draft.add_trace(Part.OPTIONS, "codes_of_head", "".join(label for label, _ in codes.options))
 
 
 def _use_shared(draft: Draft, reading: ItemText, common: OptionRun, shared: _SharedOptions) -> None:

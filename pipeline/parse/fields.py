@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from enum import StrEnum
 from functools import lru_cache
 from itertools import starmap, zip_longest
 from typing import NamedTuple
@@ -16,19 +15,12 @@ from build_dataset.pipeline.patterns import Patterns
 _P = Patterns(__name__)
 
 
-class FieldMarker(StrEnum):
-    """The part of an item that a marker opens."""
-
-    ANSWER = "answer"
-    CONCLUSION = "conclusion"  # 故选C on a line of its own: an answer if no other mark comes before it
-    EXPLANATION = "explanation"
-    GUESS = "guess"  # the answer that a candidate gave (考生答案：A); it is not the key and is dropped
-
-
 _MARK = re.compile(
     "|".join(f"(?P<{row['opens']}_{place}>{row['pattern']})" for place, row in enumerate(_P.rows("forms"))),
     re.MULTILINE,
 )
+"""Marks open an answer, an explanation, a conclusion (故选C on a line of its own: an answer if no other mark comes
+before it), or a guess (the answer that a candidate gave, 考生答案：A, which is dropped)."""
 
 
 class MarkerPlace(NamedTuple):
@@ -58,7 +50,7 @@ class Fields(NamedTuple):
 def opens_explanation(line: str) -> bool:
     """Return whether a line begins an explanation."""
     match = _MARK.match(line.strip())
-    return match is not None and _kind(match) is FieldMarker.EXPLANATION
+    return match is not None and _kind(match) == "explanation"
 
 
 def opens_field(text: str) -> bool:
@@ -100,7 +92,7 @@ def split_fields(text: str) -> Fields:
             else:
                 verdict = verdict or _P.verdict.match(segment) is not None
             explanations.append(rest)
-        elif _kind(mark) is FieldMarker.EXPLANATION:
+        elif _kind(mark) == "explanation":
             first, rest = _letters_first(mark, segment)
             answers.extend(first)
             explanations.append(rest)
@@ -113,15 +105,15 @@ def split_fields(text: str) -> Fields:
 
 def _marks(text: str) -> list[re.Match[str]]:
     marks = enumerate(_MARK.finditer(text))
-    return [mark for at, mark in marks if at == 0 or _kind(mark) is not FieldMarker.CONCLUSION]
+    return [mark for at, mark in marks if at == 0 or _kind(mark) != "conclusion"]
 
 
-def _kind(mark: re.Match[str]) -> FieldMarker:
-    return FieldMarker((mark.lastgroup or "").partition("_")[0])
+def _kind(mark: re.Match[str]) -> str:
+    return (mark.lastgroup or "").partition("_")[0]
 
 
 def _answers(mark: re.Match[str]) -> bool:
-    return _kind(mark) in (FieldMarker.ANSWER, FieldMarker.CONCLUSION)
+    return _kind(mark) in ("answer", "conclusion")
 
 
 def _options_back(head: str, rest: str) -> tuple[str, str]:

@@ -124,9 +124,10 @@ class Furniture:
         self._found: dict[str, list[tuple[re.Pattern[str], bool]]] = {}
         self.notes: list[str] = []
         known = [row | {"least": KNOWN, "share": row.get("share", KNOWN_SHARE)} for row in _P.rows("furniture")]
-        known += [
-            {"name": text, "at": PLACES, "pattern": _at_the_edge(text), "least": 1, "share": 0} for text in declared
-        ]
+        for text in declared:  # digits stand for any number, as doubts show 0 for them
+            masked = re.sub(r"\d+", r"\\d+", re.escape(text))
+            edges = rf"\s*{masked}\s*\Z|\A\s*{masked}\s*"
+            known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0})
         chinese = {at: [text for text in values if not is_latin(text)] for at, values in texts.items()}
         for at, row in ((place, form) for form in known for place in form["at"]):
             form = re.compile(row["pattern"])
@@ -151,12 +152,6 @@ class Furniture:
             if match := form.search(text):
                 text, kept = form.sub("", text), match[0].strip() if comment else kept
         return text, kept
-
-
-def _at_the_edge(text: str) -> str:
-    """Return the pattern of a declared text; digits stand for any number, as doubts show 0 for them."""
-    pattern = re.sub(r"\d+", r"\\d+", re.escape(text))
-    return rf"\s*{pattern}\s*\Z|\A\s*{pattern}\s*"
 
 
 def _without_furniture(questions: Sequence[Question], declared: Sequence[str]) -> tuple[list[Question], list[str]]:
@@ -275,15 +270,12 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
     alone = {(item.stem, _option_texts(item)) for item in apart if not item.shared_stem and not item.attachments}
     choosing = [question for question in apart if not _P.paired.search(question.stem)]
     printed = [item for item in questions if item.section is not None]  # in a table a key is a cell: some have A in all
+    verdicts = {*vocabulary()["words"]["true_false"]}  # of a statement to be judged: Vero|Falso
+    texts = map(_option_texts, choosing)
+    own = (each for each in texts if not (_P.codes.fullmatch(each) or {*each.casefold().split("|")} <= verdicts))
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
         ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
-        (
-            "options_repeat",
-            "the same options",
-            (texts for texts in map(_option_texts, choosing) if not (_P.codes.fullmatch(texts) or _is_verdict(texts))),
-            ALIKE,
-            MANY,
-        ),
+        ("options_repeat", "the same options", own, ALIKE, MANY),
         ("keys_alike", "one answer", ("".join(item.answer) for item in printed if item.answer), ONE_KEY, MANY_KEYS),
     )
     facts: dict[str, str] = {}
@@ -292,11 +284,6 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
         if times >= max(least, share * len(questions)):
             facts[reason] = f"{times} of {len(questions)} questions have {what}: {value[:60]!r}"
     return facts
-
-
-def _is_verdict(texts: str) -> bool:
-    """Return whether options are those of a statement to be judged: Vero|Falso."""
-    return {*texts.casefold().split("|")} <= {*vocabulary()["words"]["true_false"]}
 
 
 def _option_texts(question: Question) -> str:
@@ -314,15 +301,11 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     groups = group_values(
         (read.doubts[0][0], read) for read in readings if read.doubts and {*dict(read.doubts)} <= often
     )
-    if "explanation_disagrees" in often and _shifted(readings, times["explanation_disagrees"]):
+    concluding = sum(bool(_P.concludes.search(reading.question.explanation or "")) for reading in readings)
+    against = times["explanation_disagrees"]
+    if "explanation_disagrees" in often and against >= SHIFTED * max(concluding, 1):  # keys may be of other questions
         groups = {"explanation_disagrees": [*readings]}
     return [SourceDoubt(reason, _often(name, reason, waiting, readings), waiting) for reason, waiting in groups.items()]
-
-
-def _shifted(readings: Sequence[Reading], against: int) -> bool:
-    """Return whether so many explanations speak against the key that the keys may be those of other questions."""
-    concluding = sum(bool(_P.concludes.search(reading.question.explanation or "")) for reading in readings)
-    return against >= SHIFTED * max(concluding, 1)
 
 
 def _often(name: str, reason: str, waiting: Sequence[Reading], readings: Sequence[Reading]) -> str:

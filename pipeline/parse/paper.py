@@ -12,7 +12,7 @@ from build_dataset.pipeline.parse.heads import INSTRUCTION, announcement, questi
 from build_dataset.pipeline.parse.keys import Key, Unmatched, apply_entries, counted_place
 from build_dataset.pipeline.parse.labels import has_label
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans, place_of
-from build_dataset.pipeline.parse.nets import Caught, Reading, SourceDoubt, cast
+from build_dataset.pipeline.parse.nets import Caught, Reading, cast
 from build_dataset.pipeline.parse.outline import Outline, Role
 from build_dataset.pipeline.parse.running import TITLE
 from build_dataset.pipeline.patterns import Patterns
@@ -180,7 +180,12 @@ class ParseOutcome:
                 self.review.append(waiting_item(question.question_id, doubts[0][0], why, question))
             else:
                 self.questions.append(question)
-        self.review += [_waiting_source(f"{name}#{doubt.reason}", doubt) for doubt in caught.doubts]
+        for doubt in caught.doubts:  # a doubt about a source is one item with all its questions
+            questions = [reading.question for reading in doubt.readings]
+            item = f"[{','.join(question.model_dump_json(exclude_none=True) for question in questions)}]"
+            names = [question.question_id for question in questions]
+            whole = waiting_item(f"{name}#{doubt.reason}", doubt.reason, doubt.detail)
+            self.review.append(whole.model_copy(update={"question_ids": names, "item": item}))
         self.notes += [f"{name}: {note}" for note in caught.notes]
 
     def extend(self, outcome: ParseOutcome) -> None:
@@ -203,8 +208,11 @@ def finish(paper: ParsedPaper, document: Document, settings: SourceParams | None
         name = ids.of(draft)
         if draft.group and sizes[draft.group] > 1:
             groups.setdefault(draft.group, f"{name}-g")
-        elif draft.group:
-            _alone(draft)
+        elif draft.group:  # a group of one is no group: its case is its stem where it has none of its own
+            draft.group = None
+            if draft.shared_stem and not draft.shared_options:
+                draft.stem = f"{draft.shared_stem}\n{draft.stem}".strip() if draft.stem else draft.shared_stem
+                draft.shared_stem = None
         question = _question(draft, name, groups.get(draft.group or ""), document)
         if draft.set_aside:
             outcome.reject(name, *draft.set_aside, question.model_dump_json())
@@ -218,14 +226,6 @@ def finish(paper: ParsedPaper, document: Document, settings: SourceParams | None
     outcome.left_over = {paper.document: unknown} if unknown else {}
     outcome.review.extend(_missing(paper, document, ids))
     return outcome
-
-
-def _alone(draft: Draft) -> None:
-    """A group of one is no group: its case is its stem where it has none of its own."""
-    draft.group = None
-    if draft.shared_stem and not draft.shared_options:
-        draft.stem = f"{draft.shared_stem}\n{draft.stem}".strip() if draft.stem else draft.shared_stem
-        draft.shared_stem = None
 
 
 class _Ids:
@@ -306,16 +306,6 @@ def waiting_item(name: str, reason: str, detail: str, question: Question | None 
     """A question that waits for a person, or something of a document that is none."""
     names, item = ([name], question.model_dump_json()) if question else ([], None)
     return ReviewItem(item_id=name, question_ids=names, stage=STAGE, reason=reason, detail=detail, item=item)
-
-
-def _waiting_source(name: str, doubt: SourceDoubt) -> ReviewItem:
-    """A doubt about a source is one item with all its questions."""
-    questions = [reading.question for reading in doubt.readings]
-    item = f"[{','.join(question.model_dump_json(exclude_none=True) for question in questions)}]"
-    names = [question.question_id for question in questions]
-    return ReviewItem(
-        item_id=name, question_ids=names, stage=STAGE, reason=doubt.reason, detail=doubt.detail, item=item
-    )
 
 
 def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[ReviewItem]:
