@@ -34,7 +34,11 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     questions = _audited(tables, conflicts)
     others = gather_answers(params.files(), questions, tables.get("evaluate/predictions"))
     answers = others.answers
-    audited = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables["corrections"]))
+    # The people who verified a question, or corrected its key: their word was applied to it as it is now.
+    mine = tables["corrections"].filter(pl.col("field").is_in([ANSWER, VERDICT]))
+    people = mine.group_by("question_id", maintain_order=True).agg(pl.col("by").unique(maintain_order=True))
+    verified = dict(people.iter_rows())
+    audited = audit(questions, answers, params, context, conflicts=conflicts, verified=verified)
     waiting = _review_items(audited.cases, params, conflicts)
     facts = {
         "respondents": len(audited.respondents),
@@ -185,13 +189,6 @@ def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, 
             letters = known[other].translated(key, known[one]) if key else None
             keys.setdefault(one, {}).update({other: letters} if letters else {})
     return keys
-
-
-def _verified(corrections: pl.DataFrame) -> dict[str, list[str]]:
-    """Return the people who verified a question, or corrected its key; their word was applied to it as it is now."""
-    mine = corrections.filter(pl.col("field").is_in([ANSWER, VERDICT]))
-    people = mine.group_by("question_id", maintain_order=True).agg(pl.col("by").unique(maintain_order=True))
-    return dict(people.iter_rows())
 
 
 def _review_items(cases: Sequence[AuditCase], params: AuditParams, conflicts: Mapping[str, object]) -> list[ReviewItem]:

@@ -52,7 +52,10 @@ def consensus(responses: Floats, alternatives: NDArray[np.int64], prior: Floats)
     abilities = logit((responses[:, :, 0].sum(0) + 1) / (asked.sum(0) + 2))  # Laplace: nobody is at 0 or 1
     evidence = np.zeros_like(prior)
     for _ in range(_TURNS):
-        terms = _terms(responses, asked, abilities)
+        logits = abilities[:, None] - _GRID
+        hit, miss = log_expit(logits), log_expit(-logits)
+        # log-probability of who was right and who was not: questions × answers × difficulties
+        terms: Floats = np.einsum("qra,rg->qag", responses, hit - miss) + (asked @ miss)[:, None] + _DENSITY
         evidence = logsumexp(terms, axis=2) + wrong
         chances = softmax(prior + evidence, axis=1)
         at = np.einsum("qa,qag->qg", chances, softmax(terms, axis=2))
@@ -92,14 +95,6 @@ def _key_log_odds(responses: Floats, evidence: Floats) -> Floats:
     model = LogisticRegression(C=_RIDGE, class_weight="balanced", max_iter=1000)
     learned: Floats = model.fit(np.vstack([keys, seen(rows, columns + 1)]), replaced).decision_function(keys)
     return learned
-
-
-def _terms(responses: Floats, asked: Floats, abilities: Floats) -> Floats:
-    """Return the log-probability of who was right and who was not: questions × answers × difficulties."""
-    logits = abilities[:, None] - _GRID
-    hit, miss = log_expit(logits), log_expit(-logits)
-    terms: Floats = np.einsum("qra,rg->qag", responses, hit - miss) + (asked @ miss)[:, None] + _DENSITY
-    return terms
 
 
 def _wrong(responses: Floats, alternatives: NDArray[np.int64]) -> Floats:

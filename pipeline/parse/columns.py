@@ -123,16 +123,12 @@ def unheld_option(
     return ""
 
 
-def _is_sign(text: str) -> bool:
-    """Return whether a text is a letter or a number, as of a key, and no text of an option."""
-    return bool(letters_of(text, [])) or is_number(text)
-
-
 def looks_like(column: str, rows: Sequence[Fields], options: Sequence[str]) -> bool:
     """Return whether the cells of a column are filled, differ and are about as long as those of the options."""
     texts = [text for row in rows if (text := string(row.get(column)))]
     others = [text for row in rows for name in options if (text := string(row.get(name)))]
-    if 2 * len(set(texts)) < len(rows) or not others or all(map(_is_sign, texts)):
+    signs = all(letters_of(text, []) or is_number(text) for text in texts)  # as of a key
+    if 2 * len(set(texts)) < len(rows) or not others or signs:
         return False
     ratio = (sum(map(len, texts)) / len(texts)) / (sum(map(len, others)) / len(others))
     return 1 / 3 < ratio < 3  # remarks and chapters are longer or shorter

@@ -170,12 +170,6 @@ class _ChainSearch:
     def best_score(self) -> float:
         return self.score[self.best] if self.best >= 0 else 0.0
 
-    def pass_boundary(self, boundary: Boundary) -> None:
-        score = self.best_score() - boundary.cost
-        self.in_key = self.in_key or boundary.key
-        if score >= self.restart_score:
-            self.restart_score, self.restart_from = score, self.best
-
 
 def best_chain(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Boundary]) -> list[NumberCandidate]:
     """The marks that number questions, in order: the chain with the most evidence, in linear time.
@@ -187,7 +181,10 @@ def best_chain(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Bounda
     passed = 0
     for index, mark in enumerate(marks):
         while passed < len(opened) and opened[passed] <= mark.line:
-            search.pass_boundary(boundaries[opened[passed]])
+            boundary = boundaries[opened[passed]]
+            search.in_key = search.in_key or boundary.key
+            if (score := search.best_score() - boundary.cost) >= search.restart_score:
+                search.restart_score, search.restart_from = score, search.best
             passed += 1
         score, origin = max(_origins(search, marks, index), key=lambda option: option[0])
         search.score.append(score + mark.weight)

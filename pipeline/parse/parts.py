@@ -157,7 +157,9 @@ def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields)
     names, runs, start = _labelled_runs(head, numbers)
     lead = join_lines(head[:start])  # the text before the first options
     even = len(runs) == len(numbers)  # a run each, in order
-    letters = _letter_each(fields, len(numbers))
+    letters: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers  # ACB, （1）A
+    apart = next((match for text in fields.answer_texts if (match := _P.each.match(text))), None)  # A C B
+    letters = labels_in(apart[0]) if apart and len(letters) != len(numbers) else letters
     for index, (number, name) in enumerate(zip(numbers, names, strict=True)):
         draft = draft_of(item, pieces, fields)
         draft.number, draft.group = number, f"n{item.run}.{item.number}"
@@ -187,13 +189,6 @@ def _labelled_runs(head: str, numbers: Sequence[int]) -> PartRuns:
         return names, named_runs, labels[0].start()
     in_turn = find_runs(head)
     return numbers, in_turn, in_turn[0].start if in_turn else len(head)
-
-
-def _letter_each(fields: Fields, count: int) -> Sequence[str]:
-    """Return the letters of an answer for each of so many questions: ACB, A C B, （1）A."""
-    letters: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers
-    apart = next((match for text in fields.answer_texts if (match := _P.each.match(text))), None)
-    return labels_in(apart[0]) if apart and len(letters) != count else letters
 
 
 def part_drafts(item: NumberedItem, pieces: Lines, parts: Parts, fields: Fields) -> Iterable[Draft]:

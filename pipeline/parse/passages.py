@@ -166,17 +166,14 @@ def _telling(checked: Sequence[tuple[Asked, str]]) -> float:
 
 def _gain(texts: Sequence[str], others: Sequence[str]) -> float:
     """Return how much more of texts their own rows' other text holds than that of the next row does."""
-    shares = [_contained(text, passage) for text, passage in zip(texts, others, strict=True)]
-    next_ = [_contained(text, passage) for text, passage in zip(texts, others[1:], strict=False)]
-    return sum(shares) / max(1, len(shares)) - sum(next_) / max(1, len(next_))
-
-
-def _contained(text: str, passage: str) -> float:
-    """Return the share of a text's pairs of words, or of ideographs, that another holds."""
-    wanted, held = _pairs(text), _pairs(passage)
-    return len(wanted & held) / len(wanted) if wanted else 0.0
+    wanted, held = [*map(_pairs, texts)], [*map(_pairs, others)]
+    own, next_ = (
+        [len(pairs & other) / max(1, len(pairs)) for pairs, other in zip(wanted, rows, strict=False)]
+        for rows in (held, held[1:])
+    )
+    return sum(own) / max(1, len(own)) - sum(next_) / max(1, len(next_))
 
 
 def _pairs(text: str) -> set[tuple[str, ...]]:
-    words = _P.word.findall(text.casefold())
-    return {*pairwise(words)}
+    """Return the pairs of words, or of ideographs, of a text."""
+    return {*pairwise(_P.word.findall(text.casefold()))}
