@@ -32,7 +32,11 @@ def tidy_questions(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]
     """The questions with tidy texts and the hash of what they now say; and a ``TextChange`` table of what changed."""
     tidied = questions.with_columns(_tidy_column(questions[name]) for name in _TEXTS)
     options = questions.select("question_id", "options").explode("options").unnest("options")
-    tidy_options = options.with_columns(_tidy_options(options))
+    # Each option alone, but those of a question together where markup stands in them.
+    marked = pl.col("text").str.contains(MARKED).any().over("question_id")
+    together = options.with_row_index().filter(marked).group_by("question_id").agg("index", "text")
+    joint = pl.Series([text for row in together["text"].to_list() for text in tidy_together(row)], dtype=pl.String)
+    tidy_options = options.with_columns(_tidy_column(options["text"]).scatter(together["index"].explode(), joint))
     texts: list[tuple[pl.Series, str | pl.Series, pl.Series, pl.Series]] = [
         *((questions["question_id"], name, questions[name], tidied[name]) for name in _TEXTS),
         (options["question_id"], "option:" + options["label"], options["text"], tidy_options["text"]),
@@ -63,14 +67,6 @@ def _tidy_column(texts: pl.Series) -> pl.Series:
     if texts.name in _OPTIONAL:
         made = [text or None for text in made]  # " \u3000" → null
     return texts.clone().scatter(rows, pl.Series(made, dtype=pl.String))
-
-
-def _tidy_options(options: pl.DataFrame) -> pl.Series:
-    """Tidy each option alone, but those of a question together where markup stands in them."""
-    marked = pl.col("text").str.contains(MARKED).any().over("question_id")
-    together = options.with_row_index().filter(marked).group_by("question_id").agg("index", "text")
-    texts = [text for row in together["text"].to_list() for text in tidy_together(row)]
-    return _tidy_column(options["text"]).scatter(together["index"].explode(), pl.Series(texts, dtype=pl.String))
 
 
 OUTDATED, DROPPED = "correction_outdated", "dropped_by_expert"

@@ -104,13 +104,8 @@ class _SharedOptions:
         if item.block is not self.block:
             self.block = item.block
             is_shared = announcement(item.block.text).kind in SHARED_OPTIONS
-            self.replace(find_run(item.block.text) if is_shared else None)
+            self.run, self.count = find_run(item.block.text) if is_shared else None, self.count + 1
         return self.run
-
-    def replace(self, run: OptionRun | None) -> None:
-        """Options for the items that follow."""
-        self.run = run
-        self.count += 1
 
 
 def _drafts(reading: ItemText, shared: _SharedOptions, *, is_key: bool) -> list[Draft]:
@@ -229,7 +224,7 @@ def _use_shared(draft: Draft, reading: ItemText, common: OptionRun, shared: _Sha
         draft.group = f"b{shared.count}"
     if run is not None:
         draft.options_belong_to_next = True
-        shared.replace(run)
+        shared.run, shared.count = run, shared.count + 1  # for the items that follow
 
 
 def _flag_shifted(drafts: Sequence[Draft]) -> None:

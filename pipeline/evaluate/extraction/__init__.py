@@ -96,11 +96,7 @@ def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Ext
     for name, rule in RULES.items():
         stated = several and several.sureness is Sureness.EXPLICIT
         answer = rule(task) if several is None or name in (_STILL[:2] if stated else _STILL) else None
-        if (
-            answer is None
-            or not answer.labels
-            or (name in _WEAK and (_ruled_out(output, answer) or _breaks_off(output, answer)))
-        ):
+        if answer is None or not answer.labels or (name in _WEAK and _is_outweighed(output, answer)):
             continue
         letters = tuple(sorted(set(answer.labels)))
         if name == "head" and len(letters) == len(output.options) > 1:
@@ -160,18 +156,15 @@ def _answers_several_questions(task: ReadingTask) -> bool:
     return all(claim.start < answers[-1].end() for claim in task.claims("stated", "called"))
 
 
-def _ruled_out(output: Text, answer: FoundAnswer) -> bool:
-    """Return whether the text itself says that options are not what the stem asks for."""
-    # 错误的是: an option that is called right is not it
-    denied = output.judged.right if output.wrong else output.judged.wrong
-    return output.wrong is not None and set(answer.labels) <= set(denied)
+def _is_outweighed(output: Text, answer: FoundAnswer) -> bool:
+    """Return whether a text itself says that options are not what the stem asks for, or has no end, or no telling.
 
-
-def _breaks_off(output: Text, answer: FoundAnswer) -> bool:
-    """Return whether a text has no end, or says there is no telling, and neither opens with the finding nor chooses it.
-
-    The capacity is 2 F; to find the charge we multiply the capacity by the: F is a unit.
+    The latter not where it opens with the finding or chooses it. The capacity is 2 F; to find the charge we multiply
+    the capacity by the: F is a unit.
     """
+    denied = output.judged.right if output.wrong else output.judged.wrong  # 错误的是: what is called right is not it
+    if output.wrong is not None and set(answer.labels) <= set(denied):
+        return True
     chosen = any(claim.start == answer.start and claim.kind == "concluded" for claim in output.claims)
     opens = not output.text[: answer.start].strip(" \n([") and len(output.items) < 2
     return not (chosen or opens) and breaks_off(output.text) is not None and answer.end <= len(output.text.rstrip()) - 8
