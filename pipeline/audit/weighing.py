@@ -60,7 +60,11 @@ def consensus(responses: Floats, alternatives: NDArray[np.int64], prior: Floats)
         chances = softmax(prior + evidence, axis=1)
         at = np.einsum("qa,qag->qg", chances, softmax(terms, axis=2))
         right = np.einsum("qa,qra->r", chances, responses)
-        abilities = _fit_abilities(abilities, right, asked, at)
+        weight = asked.T @ at
+        for _ in range(_STEPS):  # towards the observed numbers of right answers; a weak prior steadies few answers
+            expected = expit(abilities[:, None] - _GRID)
+            surplus = right - (weight * expected).sum(1) - 0.1 * abilities  # .1: the weak prior about 0
+            abilities = abilities + surplus / ((weight * expected * (1 - expected)).sum(1) + 1)
     heard = asked.any(1)  # questions that somebody answered
     if responses.shape[1] >= FEWEST and heard.any():
         rest = logsumexp(evidence[:, 1:], axis=1, b=np.isfinite(prior[:, 1:])) - np.log(alternatives)
@@ -106,16 +110,6 @@ def _wrong(responses: Floats, alternatives: NDArray[np.int64]) -> Floats:
     total = alpha * alternatives[:, None]
     probabilities: Floats = gammaln(total) - gammaln(missed + total) + share.sum(1, keepdims=True) - share
     return probabilities
-
-
-def _fit_abilities(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Floats:
-    """Return abilities that predict the observed numbers of right answers; a weak prior steadies few answers."""
-    for _ in range(_STEPS):
-        expected = expit(abilities[:, None] - _GRID)
-        weight = asked.T @ at
-        surplus = right - (weight * expected).sum(1) - 0.1 * abilities  # .1: the weak prior about 0
-        abilities = abilities + surplus / ((weight * expected * (1 - expected)).sum(1) + 1)
-    return abilities
 
 
 _COPIED = 0.5  # share of wrong keys that the explanation supports anyway, because its author saw the key

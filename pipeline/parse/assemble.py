@@ -201,18 +201,13 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
     if again_at := re.search(rf"\n[ ]*[(（【]?([{last}{label_after(last)}])[.．、)）】]", head[run.last :]):
         line = head[run.last + again_at.start() :].strip().partition("\n")[0]
         draft.flag("label_inside_text", f"a line after option {last} begins with {again_at[1]}: {line[:40]!r}")
-    _trace_options(draft, head, run)
-
-
-def _trace_options(draft: Draft, head: str, run: OptionRun) -> None:
-    """Record the lines that the options stand on, and how they are labelled."""
-    first, last = head.count("\n", 0, run.start), head.rstrip().count("\n")
+    first, end = head.count("\n", 0, run.start), head.rstrip().count("\n")  # the lines that the options stand on
     labels = "".join(label for label, _ in run.options)
     detail = f"{labels}; label {run.repaired} put back" if run.repaired else labels
     drawn = any(piece.kind is LineKind.TABLE for piece in draft.pieces)
     cells = (at for at, piece in enumerate(draft.pieces) if drawn and piece.in_table)
     draft.options_in_cells = next(cells, -1) >= first
-    draft.add_trace(Part.OPTIONS, run.form, detail, draft.pieces[first : last + 1])
+    draft.add_trace(Part.OPTIONS, run.form, detail, draft.pieces[first : end + 1])
 
 
 def _use_shared(draft: Draft, reading: ItemText, common: OptionRun, shared: _SharedOptions) -> None:

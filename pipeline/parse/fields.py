@@ -93,9 +93,11 @@ def split_fields(text: str) -> Fields:
                 verdict = verdict or _P.verdict.match(segment) is not None
             explanations.append(rest)
         elif _kind(mark) == "explanation":
-            first, rest = _letters_first(mark, segment)
-            answers.extend(first)
-            explanations.append(rest)
+            named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
+            stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
+            first = re.match(rf"\s*({LABEL}{{1,11}})\s*[{stop}]\s*", segment)
+            answers.extend([first[1]] if first else [])
+            explanations.append(segment[first.end() :] if first else segment)
     explanation = "\n".join(part for part in map(join_lines, explanations) if part)
     breaks = [match.start() for match in re.finditer("\n", text)]
     places = ((mark[0].strip(), bisect_left(breaks, mark.end()), _answers(mark)) for mark in marks)
@@ -122,14 +124,6 @@ def _options_back(head: str, rest: str) -> tuple[str, str]:
     if run is None or len(run.options) < 3 or run.start > 0:  # 答案：B / A. 甲 …, not a list in it
         return head, rest
     return f"{head.rstrip()}\n{rest}", ""
-
-
-def _letters_first(mark: re.Match[str], segment: str) -> tuple[list[str], str]:
-    """Return the letters that 答案解析 gives before it explains, if any, and the explanation."""
-    named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
-    stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
-    match = re.match(rf"\s*({LABEL}{{1,11}})\s*[{stop}]\s*", segment)
-    return ([match[1]], segment[match.end() :]) if match else ([], segment)
 
 
 def leading_letters(segment: str) -> tuple[str | None, str]:

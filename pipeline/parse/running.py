@@ -40,7 +40,13 @@ def without_running(lines: list[Line]) -> list[Line]:
 
     Titles before the first question are kept: they name the exam.
     """
-    first = next((at for at, line in enumerate(lines) if _opens_questions(line, lines[0].page)), len(lines))
+    first = 0  # the line with which the questions begin at the latest: by its number, or past the first page
+    while first < len(lines) and lines[first].page == lines[0].page:
+        line = lines[first]
+        mark = heads.number_candidate(0, fold(line.text)) if line.kind is LineKind.TEXT else None
+        if mark and (mark.value == 1 or (mark.style is not NumberStyle.BARE and mark.weight >= CLEAR)):
+            break
+        first += 1
     at_edges = Counter(without_digits(line.text) for line in _edges(lines).values() if _titles(line))
     titles = {without_digits(line.text) for line in lines[:first] if _titles(line)}
     titles |= {title for title, times in at_edges.items() if times > 1}
@@ -62,13 +68,6 @@ def _without_misread(kept: list[Line], lines: Sequence[Line]) -> list[Line]:
         at for at, line in edges if any(fuzz.ratio(letters_alone(line.text), words) >= MISREAD for words in gone)
     }
     return [line for line in kept if id(line) not in misread]
-
-
-def _opens_questions(line: Line, page: int) -> bool:
-    """Return whether the questions begin with a line at the latest: by its number, or past the first page."""
-    mark = heads.number_candidate(0, fold(line.text)) if line.kind is LineKind.TEXT else None
-    clear = mark and mark.style is not NumberStyle.BARE and mark.weight >= CLEAR
-    return line.page > page or (mark is not None and mark.value == 1) or bool(clear)
 
 
 def _without_stamps(lines: list[Line]) -> list[Line]:

@@ -108,7 +108,9 @@ def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Ext
             return Extraction()  # A or B?
         extraction = Extraction(letters, name, (answer.start, answer.end))
         marked = SURENESS[name] is Sureness.EXPLICIT and _P.own_mark.search(output.codes)  # 【答案】: AD, a wrong list
-        if len(letters) == 1 or marked or _may_be_several(task, extraction):
+        items = output.items  # a list can be the answer, not in a text that goes through all and calls all right
+        through = len(letters) == len(output.options) == len(items) and not items[0].first
+        if len(letters) == 1 or marked or multiple or (multiple is None and not through):
             return extraction
         several = several or extraction
     # 剩下的D和E: where one is asked for, a list is no answer unless it is stated as one
@@ -168,13 +170,6 @@ def _is_outweighed(output: Text, answer: FoundAnswer) -> bool:
     chosen = any(claim.start == answer.start and claim.kind == "concluded" for claim in output.claims)
     opens = not output.text[: answer.start].strip(" \n([") and len(output.items) < 2
     return not (chosen or opens) and breaks_off(output.text) is not None and answer.end <= len(output.text.rstrip()) - 8
-
-
-def _may_be_several(task: ReadingTask, extraction: Extraction) -> bool:
-    """Return whether a list can be the answer; not in a text that goes through all and calls all right."""
-    items = task.output.items
-    all_named = len(extraction.letters or ()) == len(task.output.options) == len(items) and not items[0].first
-    return task.multiple is not False and (task.multiple or not all_named)
 
 
 def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
