@@ -48,7 +48,11 @@ def consensus(responses: Floats, alternatives: NDArray[np.int64], prior: Floats)
         respondent gets right, by all evidence.
     """
     asked = responses.sum(2)
-    wrong = _wrong(responses, alternatives)
+    counts, total = responses.sum(1), _CONCENTRATION * alternatives[:, None]  # votes by question and answer
+    share = gammaln(counts + _CONCENTRATION) - gammaln(_CONCENTRATION)
+    missed = counts.sum(1, keepdims=True) - counts
+    # log-probability of the wrong answers if one answer is right: questions × answers
+    wrong = gammaln(total) - gammaln(missed + total) + share.sum(1, keepdims=True) - share
     abilities = logit((responses[:, :, 0].sum(0) + 1) / (asked.sum(0) + 2))  # Laplace: nobody is at 0 or 1
     evidence = np.zeros_like(prior)
     for _ in range(_TURNS):
@@ -99,17 +103,6 @@ def _key_log_odds(responses: Floats, evidence: Floats) -> Floats:
     model = LogisticRegression(C=_RIDGE, class_weight="balanced", max_iter=1000)
     learned: Floats = model.fit(np.vstack([keys, seen(rows, columns + 1)]), replaced).decision_function(keys)
     return learned
-
-
-def _wrong(responses: Floats, alternatives: NDArray[np.int64]) -> Floats:
-    """Return the log-probability of the wrong answers if one answer is right: questions × answers."""
-    counts = responses.sum(1)  # votes by question and answer
-    alpha = _CONCENTRATION  # by answer; the sum over all wrong answers is `total`
-    share = gammaln(counts + alpha) - gammaln(alpha)
-    missed = counts.sum(1, keepdims=True) - counts
-    total = alpha * alternatives[:, None]
-    probabilities: Floats = gammaln(total) - gammaln(missed + total) + share.sum(1, keepdims=True) - share
-    return probabilities
 
 
 _COPIED = 0.5  # share of wrong keys that the explanation supports anyway, because its author saw the key

@@ -26,6 +26,7 @@ _OPTIONAL = ("shared_stem", "explanation", "comment")  # absent when nothing vis
 _UNASKED = ("explanation", "comment")
 """Texts that ask nothing: □ takes the place of characters that cannot be read. Questions with such wait."""
 _TEXTS = ("stem", *_OPTIONAL)
+_UNHASHED = (ANSWER, EXPLANATION)
 
 
 def tidy_questions(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -129,7 +130,8 @@ def _apply(
     waiting = sorted(corrections, key=lambda patch: (patch.updated_at, patch.field))  # oldest first
     applied: list[Correction] = []
     while due := [patch for patch in waiting if patch.content_hash == question.content_hash]:
-        fitting = [patch for patch in due if _fits(question, patch)]
+        fields = question_fields(question)  # no hash covers key and explanation: each as it was, missing, or right already
+        fitting = [it for it in due if it.field not in _UNHASHED or fields[it.field] in (None, it.before, it.after)]
         unfit = [patch for patch in due if patch not in fitting]
         waiting = [patch for patch in waiting if patch not in due] + unfit
         changing = [patch for patch in fitting if _changes(question, patch)]
@@ -140,13 +142,6 @@ def _apply(
     outdated = [patch for patch in waiting if _changes(question, patch)]
     outdated += [patch for patch in waiting if patch.field == VERDICT and patch.after == "drop"]
     return question, applied, outdated
-
-
-def _fits(question: Question, correction: Correction) -> bool:
-    """Return whether the corrected part is unchanged since; the hash of a question covers no key and explanation."""
-    known = (None, correction.before, correction.after)  # a text that is the same, missing, or right already
-    unhashed = correction.field in (ANSWER, EXPLANATION)
-    return not unhashed or question_fields(question)[correction.field] in known
 
 
 def _changes(question: Question, correction: Correction) -> bool:

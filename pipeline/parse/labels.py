@@ -110,7 +110,8 @@ def find_labels(text: str, start: int = 0) -> tuple[OptionLabel, ...]:
         letter = match[1] or match[4] or match[6] or match[8]
         mark = match[3] or match[5] or match[7] or match[9]
         form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
-        if mark in "、,，" and _inside(named, match.start()):  # 维生素A、维生素D
+        before = bisect_left(named, (match.start(), 0))  # those stand in order and apart
+        if mark in "、,，" and before and match.start() < named[before - 1][1]:  # 维生素A、维生素D
             continue
         _add(labels, text, match.start(), match.end(), letter.upper(), form)
     for match in _P.paren.finditer(text, start):
@@ -122,12 +123,6 @@ def find_labels(text: str, start: int = 0) -> tuple[OptionLabel, ...]:
     for match in _P.circled.finditer(text, start):
         _add(labels, text, match.start(), match.end(), folded(match[0]), Form.CIRCLED)
     return tuple(labels[position] for position in sorted(labels))
-
-
-def _inside(spans: Sequence[tuple[int, int]], place: int) -> bool:
-    """Return whether a place lies within one of the spans, which stand in order and apart."""
-    before = bisect_left(spans, (place, 0))
-    return before > 0 and place < spans[before - 1][1]
 
 
 def _add(labels: dict[int, OptionLabel], text: str, start: int, end: int, letter: str, form: Form) -> None:

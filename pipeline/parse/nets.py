@@ -73,7 +73,13 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
     """Look at all questions of a source: cut its furniture off, add doubts, gather those of the source."""
     settings = settings or SourceParams()
     accepted = {*settings.accept, *(["explanation_disagrees"] if settings.explanations == "ignore" else [])}
-    questions, notes = _without_furniture([reading.question for reading in readings], settings.furniture)
+    texts = [
+        {"last": one.options[-1].text if one.options else "", "stem": one.stem, "explanation": one.explanation or ""}
+        for one in (reading.question for reading in readings)
+    ]
+    furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
+    notes = furniture.notes
+    questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
     readings = [
         Reading(question, [*filter(lambda doubt: doubt[0] not in accepted, _open_doubts(reading, question))])
         for reading, question in zip(readings, questions, strict=True)
@@ -152,16 +158,6 @@ class Furniture:
             if match := form.search(text):
                 text, kept = form.sub("", text), match[0].strip() if comment else kept
         return text, kept
-
-
-def _without_furniture(questions: Sequence[Question], declared: Sequence[str]) -> tuple[list[Question], list[str]]:
-    """Return the questions without the furniture of their source, and what was cut off."""
-    texts = [
-        {"last": one.options[-1].text if one.options else "", "stem": one.stem, "explanation": one.explanation or ""}
-        for one in questions
-    ]
-    furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, declared)
-    return [_bare(question, text, furniture) for question, text in zip(questions, texts, strict=True)], furniture.notes
 
 
 def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) -> Question:

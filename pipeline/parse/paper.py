@@ -26,7 +26,6 @@ _P = Patterns(__name__)
 Mismatch = tuple[str, str, str]  # (reason, the head that states what is wrong, detail)
 TITLE_WITHIN = 3  # lines before a section's first question in which its title must stand: 第二套, （B卷）
 _HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
-TracedLines = tuple[Part, str, Sequence[ParsedLine], str | None]  # part, rule, lines, what they say
 STAGE = "parse"
 MOST_UNSURE, SURE_LINE = 24, 0.99  # unsure characters that a question keeps; a line that is sure as a whole
 
@@ -109,7 +108,7 @@ def trace_of_paper(paper: ParsedPaper) -> Trace:
     return Trace(item_id=paper.document, document=paper.document, spans=lines, steps=steps)
 
 
-def _traced(paper: ParsedPaper) -> Iterator[TracedLines]:
+def _traced(paper: ParsedPaper) -> Iterator[tuple[Part, str, Sequence[ParsedLine], str | None]]:
     claimed, outline = _claimed(paper), paper.outline
     for piece, role in paper.roles():
         if role in _HEADS and place_of(piece) not in claimed:
@@ -205,7 +204,8 @@ def finish(paper: ParsedPaper, document: Document, settings: SourceParams | None
     groups: dict[str, str] = {}
     sizes = Counter(draft.group for draft in paper.items if draft.group)
     for draft in paper.items:
-        name = ids.of(draft)
+        number = f"{draft.number:03d}" if draft.number is not None else ""
+        name = ids.take(draft.section, number + draft.suffix)
         if draft.group and sizes[draft.group] > 1:
             groups.setdefault(draft.group, f"{name}-g")
         elif draft.group:  # a group of one is no group: its case is its stem where it has none of its own
@@ -236,13 +236,9 @@ class _Ids:
         self.taken: set[str] = set()
         self.extra: Counter[str] = Counter()  # letters tried for each name
 
-    def of(self, draft: Draft) -> str:
-        number = f"{draft.number:03d}{draft.suffix}" if draft.number is not None else draft.suffix
-        return self.take(question_id(self.sha256, draft.section, number))
-
-    def take(self, name: str) -> str:
-        """Return the name itself, or the name with the first letter that makes it unique."""
-        free = name
+    def take(self, section: int, number: str) -> str:
+        """Return the id of a place, with the first letter that makes it unique where it was taken."""
+        name = free = question_id(self.sha256, section, number)
         while free in self.taken:
             extra = self.extra[name]
             free = f"{name}{chr(98 + extra)}" if extra < 25 else f"{name}z{extra}"  # b, c … z, then z25
@@ -310,7 +306,7 @@ def waiting_item(name: str, reason: str, detail: str, question: Question | None 
 
 def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[ReviewItem]:
     for gap in paper.gaps:
-        name = ids.take(question_id(document.sha256, gap.section, f"{gap.number:03d}"))
+        name = ids.take(gap.section, f"{gap.number:03d}")
         detail = f"number {gap.number} of section {gap.section} was not found; {gap.detail}"
         yield waiting_item(name, "missing_number", f"{document.document}: {detail}")
     for place, (reason, head, detail) in enumerate(paper.mismatches, 1):

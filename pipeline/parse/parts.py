@@ -23,7 +23,6 @@ from build_dataset.schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns(__name__)
 Lines = list[ParsedLine]
-PartRuns = tuple[Sequence[int], list[OptionRun], int]  # names of parts, their options, where the first begin
 COPY_LIKENESS = 0.8  # least likeness of a question printed twice; others of a subject reach 0.5
 MIN_COPIES = 3  # the least number of questions printed again
 
@@ -177,7 +176,7 @@ def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields)
         yield draft
 
 
-def _labelled_runs(head: str, numbers: Sequence[int]) -> PartRuns:
+def _labelled_runs(head: str, numbers: Sequence[int]) -> tuple[Sequence[int], list[OptionRun], int]:
     """Return the runs behind the labels of the parts of 第4-5题, （1） and （2）, or （4） and （5）; else all runs."""
     labels = list(_P.part_line.finditer(head))
     names = [int(label[1] or label[2]) for label in labels]

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from build_dataset.pipeline.claims.explanations import contradiction
 from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
@@ -149,17 +149,10 @@ class _Habits:
         return some
 
 
-class RowBlock(NamedTuple):
-    """Rows of a table that are read together, and all that it takes to read them."""
-
-    document: Document
-    habits: _Habits
-    rows: Sequence[_Raw]
-
-
-def read_block(block: RowBlock) -> list[Found]:
+def read_block(block: tuple[Document, _Habits, Sequence[_Raw]]) -> list[Found]:
     """Read some rows of a table, in any process."""
-    return [_question(row, block.document, block.habits) for row in block.rows]
+    document, habits, rows = block
+    return [_question(row, document, habits) for row in rows]
 
 
 def sources_of(
@@ -192,11 +185,11 @@ def questions_of(
     habits = _Habits(raw, columns, document.document + part, declared)
     made: dict[int, Found] = {number: fields for number, fields in loaded.items() if isinstance(fields, RowError)}
     parts = (raw[at : at + _BLOCK] for at in range(0, len(raw), _BLOCK))
-    for block, outcome in each(read_block, (RowBlock(document, habits.of(some), some) for some in parts)):
+    for (_, _, block), outcome in each(read_block, ((document, habits.of(some), some) for some in parts)):
         if isinstance(outcome, Failure):
             failed = RowError("parser_failed", f"{document.document}: the parser failed: {outcome.detail}")
-            outcome = [failed] * len(block.rows)
-        made |= zip((row.row.row for row in block.rows), outcome, strict=True)
+            outcome = [failed] * len(block)
+        made |= zip((row.row.row for row in block), outcome, strict=True)
     read: list[Read] = [(row, made[row.row]) for row in rows]
     _case_written_once(read, columns)
     return SourceTable(document, sheet, columns, read, habits.own_ids, declared, habits.furniture.notes, part)
