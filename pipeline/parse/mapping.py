@@ -11,9 +11,8 @@ from build_dataset.pipeline.parse import cells, passages
 from build_dataset.pipeline.parse import columns as sources
 from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
-from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
+from build_dataset.pipeline.parse.columns import Columns, TableCells, Unclear, options_of
 from build_dataset.pipeline.parse.labels import LABELS, cut_stem
-from build_dataset.pipeline.parse.table_cells import TableCells
 from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
