@@ -89,15 +89,11 @@ class SourceTable:
 
 @dataclass
 class _Raw:
-    """A row, and what is read from it once. Another process reads it anew: texts cost less to send than fields."""
+    """A row, and what is read from it once."""
 
     row: SourceRow
     fields: Fields
     columns: Columns
-
-    def __reduce__(self) -> Any:
-        """Send the row as it was found."""
-        return _again, (self.row, self.columns)
 
     @cached_property
     def options(self) -> Options:
@@ -109,12 +105,6 @@ class _Raw:
         """Its stem without the options behind it."""
         stem = cells.text_of(self.fields, self.columns.roles.get("stem", ())) or ""
         return cut_stem(stem)[0] if self.columns.options_in_stem else stem
-
-
-def _again(row: SourceRow, columns: Columns) -> _Raw:
-    fields = _loaded(row)
-    assert not isinstance(fields, RowError)
-    return _Raw(row, fields, columns)
 
 
 class _Habits:
@@ -196,11 +186,9 @@ def questions_of(
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:
-    """Doubt the rows without a case below one whose case no other row has, in place: it may be theirs too.
-
-    Not where rows say that they stand alone (A1, 单选题) or which belong together, or other cases are written at
-    each of their questions.
-    """
+    """Doubt the rows without a case below one whose case no other row has, in place: it may be theirs too."""
+    # Not where rows say that they stand alone (A1, 单选题) or which belong together, or other cases are written at each
+    # of their questions.
     if "shared" not in columns.roles or "group" in columns.roles:
         return
     cases = [None if isinstance(result, RowError) else result[0].shared_stem for _, result in read]
