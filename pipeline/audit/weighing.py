@@ -78,12 +78,10 @@ def consensus(responses: Floats, alternatives: NDArray[np.int64], prior: Floats)
 
 
 def _key_log_odds(responses: Floats, evidence: Floats) -> Floats:
-    """Return the log-ratio of a wrong key to a right one, by a regression that tells keys from replaced keys.
-
-    Every key is replaced by each answer that some respondent gave. Who gave the key, who gave the best other answer,
-    and what share of all each of them has, are what the regression sees. It learns whose votes tell keys apart, and
-    that all respondents together may err where a question misleads.
-    """
+    """Return the log-ratio of a wrong key to a right one, by a regression that tells keys from replaced keys."""
+    # Every key is replaced by each answer that some respondent gave. Who gave the key, who gave the best other answer,
+    # and what share of all each of them has, are what the regression sees. It learns whose votes tell keys apart, and
+    # that all respondents together may err where a question misleads.
     from sklearn.linear_model import LogisticRegression
 
     asked = responses.sum((1, 2))

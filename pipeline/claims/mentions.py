@@ -151,10 +151,8 @@ def _is_letters(quote: Mention, text: str, options: Mapping[str, str]) -> bool:
 
 
 def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) -> Iterator[Mention]:
-    """Runs of labels that touch no other letter or digit and belong to no word, with their own text if it follows.
-
-    Of letters that are joined, the word before the first and the word behind the last hold for all: proteins C and S.
-    """
+    """Runs of labels that touch no other letter or digit and belong to no word, with their own text if it follows."""
+    # Of letters that are joined, the word before the first and the word behind the last hold for all: proteins C and S.
     runs: list[tuple[Mention, str]] = []
     for mention, word in _runs(text, options, quotes):
         joined = bool(runs) and not mention.full and _P.joined.fullmatch(text, runs[-1][0].letters, mention.start)

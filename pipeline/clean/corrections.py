@@ -120,13 +120,11 @@ def _accepted(corrections: pl.DataFrame) -> dict[str, list[Correction]]:
 def _apply(
     question: Question, corrections: Sequence[Correction]
 ) -> tuple[Question, list[Correction], list[Correction]]:
-    """Apply corrections to a question whose texts are tidy.
-
-    A correction goes onto the text that it was made on, or onto what others made of that text; where the question
-    says already what it is to say there is nothing to do. Everything else is outdated: better OCR, another file or
-    another key came after it, and a person has to look. Returned are the question, the corrections that changed
-    something or decided, in that order, and the outdated ones.
-    """
+    """Apply corrections to a question whose texts are tidy."""
+    # A correction goes onto the text that it was made on, or onto what others made of that text; where the question
+    # says already what it is to say there is nothing to do. Everything else is outdated: better OCR, another file or
+    # another key came after it, and a person has to look. Returned are the question, the corrections that changed
+    # something or decided, in that order, and the outdated ones.
     waiting = sorted(corrections, key=lambda patch: (patch.updated_at, patch.field))  # oldest first
     applied: list[Correction] = []
     while due := [patch for patch in waiting if patch.content_hash == question.content_hash]:

@@ -228,10 +228,8 @@ class TableCells:
         return self._shares[known]
 
     def _lists_texts(self, name: str, *, keyed: bool) -> bool:
-        """Return whether cells of a column are lists of texts that seldom repeat, and say themselves which is right.
-
-        ``keyed``: they need not say it.
-        """
+        """Return whether cells of a column are lists of texts that seldom repeat, and say themselves which is right."""
+        # ``keyed``: they need not say it.
         listed = [value for value in map(cells.unpacked, self._values(name)) if isinstance(value, list)]
         read = [cells.read_options(value) for value in listed]
         texts = [text for cell in read for _, text in cell.pairs]

@@ -342,10 +342,8 @@ class _Search(TableCells):
         self.columns.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
 
     def _find_lists(self) -> None:
-        """Find lists, objects or texts that name the letter of each option; two columns of them may not differ.
-
-        Else the one column of lists whose texts seldom repeat, as tags do, beside a key.
-        """
+        """Find lists, objects or texts that name the letter of each option; two columns of them may not differ."""
+        # Else the one column of lists whose texts seldom repeat, as tags do, beside a key.
         columns = [name for name in self._free() if not roles_of(name)]
         listed = [name for name in columns if all(map(cells.names_letters, self._values(name)))]
         # Options under the name of one: {"q": "…", "a": ["甲", "乙"], "correct": 1}.

@@ -226,10 +226,8 @@ def _beginning(stems: Sequence[str]) -> tuple[str, int]:
 
 
 def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
-    """Return the longest end that many last options share, that other options lack, and how often it comes.
-
-    A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
-    """
+    """Return the longest end that many last options share, that other options lack, and how often it comes."""
+    # A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
     last = [_masked(question.options[-1].text) for question in questions if len(question.options) > 1]
     least = _least(ENDED, questions)
     if _commonest(text[-2:] for text in last)[1] < least:  # most sources

@@ -71,11 +71,9 @@ def _without_misread(kept: list[Line], lines: Sequence[Line]) -> list[Line]:
 
 
 def _without_stamps(lines: list[Line]) -> list[Line]:
-    """The lines without what a site stamps on pages: its address, or its name beside the first or last lines.
-
-    A stamp that was read as the end of a line is cut off it. Its name must have been recognised so on several pages:
-    what stands on lines of its own may be the end of a stem, which repeats too.
-    """
+    """The lines without what a site stamps on pages: its address, or its name beside the first or last lines."""
+    # A stamp that was read as the end of a line is cut off it. Its name must have been recognised so on several pages:
+    # what stands on lines of its own may be the end of a stem, which repeats too.
     addresses = {line.page for line in lines if _P.address.fullmatch(_last_cell(line))}
     edges = (line for page in _pages(lines) for line in (*page[:STAMPED], *page[-STAMPED:]))
     cells = [(_last_cell(line), line) for line in edges if line.confidence is not None and "\t" in line.text]
@@ -92,11 +90,9 @@ def _without_stamps(lines: list[Line]) -> list[Line]:
 
 
 def _without_refrains(lines: list[Line]) -> list[Line]:
-    """The lines without what a site prints after every item: 版权方授权…, 上一节 本书简介 下一节, its name.
-
-    Phrases of questions repeat too. They stand before options (最可能的诊断是), open a part, are the rest of a full
-    line (综合征), or follow the line that they follow elsewhere; a refrain does none of this in nearly all places.
-    """
+    """The lines without what a site prints after every item: 版权方授权…, 上一节 本书简介 下一节, its name."""
+    # Phrases of questions repeat too. They stand before options (最可能的诊断是), open a part, are the rest of a full
+    # line (综合征), or follow the line that they follow elsewhere; a refrain does none of this in nearly all places.
     texts = [_spaceless(line) for line in lines]
     places = group_values((text, index) for index, text in enumerate(texts) if text)
     pages = len({line.page for line in lines})
@@ -121,11 +117,9 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
 
 
 def _without_scattered(lines: list[Line]) -> list[Line]:
-    """The lines without those that stand anywhere, as running heads do where a text has lost its pages.
-
-    Such a line, spaces, digits and signs aside, comes before options, answers, numbers and other text alike; what
-    belongs to questions keeps its place among them. It is cut off where it is glued to another line, too.
-    """
+    """The lines without those that stand anywhere, as running heads do where a text has lost its pages."""
+    # Such a line, spaces, digits and signs aside, comes before options, answers, numbers and other text alike; what
+    # belongs to questions keeps its place among them. It is cut off where it is glued to another line, too.
     places = group_values(
         (letters_alone(line.text), index)
         for index, line in enumerate(lines)
@@ -154,10 +148,8 @@ def _without_labelled(lines: list[Line]) -> list[Line]:
 
 
 def _is_scattered(indices: Sequence[int], lines: Sequence[Line]) -> bool:
-    """Return whether a line stands before lines of three kinds, each twice or more, and often after a short one.
-
-    The end of an option or of a stem goes on from a full line.
-    """
+    """Return whether a line stands before lines of three kinds, each twice or more, and often after a short one."""
+    # The end of an option or of a stem goes on from a full line.
     following = Counter(_place_kind(lines[index + 1].text) for index in indices if index + 1 < len(lines))
     if sum(times > 1 for times in following.values()) < 3:
         return False
@@ -187,11 +179,9 @@ def _spaceless(line: Line) -> str:
 
 
 def _apart(indices: list[int], lines: list[Line], others: list[int], edges: Mapping[int, float]) -> int:
-    """Return in how many places a text neither goes on from a full line nor stands before options.
-
-    Of places after the same line, or before the same, the first counts. Lines that come again and again are passed
-    over: ``others`` are the places of the rest.
-    """
+    """Return in how many places a text neither goes on from a full line nor stands before options."""
+    # Of places after the same line, or before the same, the first counts. Lines that come again and again are passed
+    # over: ``others`` are the places of the rest.
     apart = 0
     seen: set[tuple[str, str]] = set()
     for index in indices:

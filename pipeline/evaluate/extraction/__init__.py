@@ -118,12 +118,9 @@ def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Ext
 
 
 def _contradicts_itself(task: ReadingTask) -> bool:
-    """Return whether sentences that are nothing but an answer differ: A⏎C, 答案：A⏎答案：C, 题目1：A／题目2：C.
-
-    Likewise where three options or more are chosen in turn, each in the passage about it.
-
-    Not where the last is marked as final (A⏎最终答案：C) or as a correction, nor where letters alone are headings.
-    """
+    """Return whether sentences that are nothing but an answer differ: A⏎C, 答案：A⏎答案：C, 题目1：A／题目2：C."""
+    # Likewise where three options or more are chosen in turn, each in the passage about it.
+    # Not where the last is marked as final (A⏎最终答案：C) or as a correction, nor where letters alone are headings.
     codes, words, text = task.output.codes, task.output.words, task.output.text
     # A：…故选A。B：…故选B。C：…故选C
     chosen = {claim.labels for claim in task.claims("stated", "called") if is_own(task, claim)}
@@ -159,11 +156,9 @@ def _answers_several_questions(task: ReadingTask) -> bool:
 
 
 def _is_outweighed(output: Text, answer: FoundAnswer) -> bool:
-    """Return whether a text itself says that options are not what the stem asks for, or has no end, or no telling.
-
-    The latter not where it opens with the finding or chooses it. The capacity is 2 F; to find the charge we multiply
-    the capacity by the: F is a unit.
-    """
+    """Return whether a text itself says that options are not what the stem asks for, or has no end, or no telling."""
+    # The latter not where it opens with the finding or chooses it. The capacity is 2 F; to find the charge we multiply
+    # the capacity by the: F is a unit.
     denied = output.judged.right if output.wrong else output.judged.wrong  # 错误的是: what is called right is not it
     if output.wrong is not None and set(answer.labels) <= set(denied):
         return True
