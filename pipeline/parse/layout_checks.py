@@ -62,7 +62,7 @@ def _beside_lost_number(judged: Judged) -> Findings:
         shared = (draft for group in opened for draft in by_group[gap.section, group])
         doubtful += [(draft, "what is shared may hold it") for draft in shared]
         for draft, why in doubtful:
-            if why and not draft.is_flagged("may_hold_another"):
+            if why and "may_hold_another" not in dict(draft.flags):
                 yield draft, f"number {gap.number} was not found; {why}"
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.fields import opens_explanation, opens_field, split_fields
-from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, bare_candidate, is_section_head
+from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, is_section_head
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.patterns import Patterns
 
@@ -241,7 +241,8 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     """
     tags = [(index, match) for index, piece in enumerate(pieces) if (match := _P.tag_line.fullmatch(piece.text))]
     if len(tags) >= UNNUMBERED:  # [单选] [C] over each stem
-        return [bare_candidate(line, value)._replace(given=tag["key"]) for value, (line, tag) in enumerate(tags, 1)]
+        starts = enumerate(tags, 1)
+        return [NumberCandidate(at, n, NumberStyle.BARE, 0, 0.0, n, given=tag["key"]) for n, (at, tag) in starts]
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
     stems = [
         index - 1
@@ -250,4 +251,4 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     ]
     if len(stems) < max(UNNUMBERED, PLAIN * len(options)):
         return []
-    return [bare_candidate(line, value) for value, line in enumerate(stems, 1)]
+    return [NumberCandidate(line, at, NumberStyle.BARE, 0, 0.0, at) for at, line in enumerate(stems, 1)]

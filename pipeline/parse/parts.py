@@ -1,6 +1,7 @@
 """Questions that share an item, its options, a case or an answer: taken apart, or given what is shared."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from rapidfuzz import fuzz
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import Fields
-from build_dataset.pipeline.parse.folding import join_lines, without_blanks
+from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
 from build_dataset.pipeline.parse.labels import label_at, labels_in
 from build_dataset.pipeline.parse.lines import ParsedLine
@@ -264,9 +265,9 @@ def _likeness(original: Draft, copy: Draft) -> float:
 
 
 def _text(draft: Draft) -> str:
-    """Return the text of a question without widths and spaces."""
+    """Return the text of a question without widths, white space, brackets and blanks."""
     whole = draft.stem + "".join(label + text for label, text in draft.options)
-    return without_blanks(whole)
+    return re.sub(r"[\s_（）()]+", "", unicodedata.normalize("NFKC", whole))
 
 
 def share_joint_answers(drafts: Sequence[Draft]) -> None:
