@@ -73,7 +73,9 @@ def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
         origins = [(0.0, -1)] if label.letter == "A" else []
         for form in Form:
             if (known := best.get((before, form))) is not None:
-                origins.append((scores[known] - _change(labels[known], label), known))
+                far = 1e-4 * (label.start - labels[known].start)
+                change = 0.8 if Form.BARE in (form, label.form) else 0.3  # A型血 … A. 抗A抗体 B. 抗B抗体
+                origins.append((scores[known] - (far if form is label.form else far + change), known))
         score, origin = max(origins, default=(float("-inf"), -1))
         scores.append(score + label.strength - _THRESHOLD)
         back.append(origin)
@@ -99,13 +101,6 @@ def _tight(text: str, start: int) -> list[OptionLabel]:
     width, form = (2, Form.DOTTED) if match["mark"] else (1, Form.BARE)
     labels = [OptionLabel(text[place], place, place + width, form, _TIGHT_STRENGTH) for place in places]
     return labels if all(text[a.end : b.start].strip() for a, b in pairwise(labels)) else []
-
-
-def _change(before: OptionLabel, after: OptionLabel) -> float:
-    far = 1e-4 * (after.start - before.start)
-    if before.form is after.form:
-        return far
-    return far + (0.8 if Form.BARE in (before.form, after.form) else 0.3)  # A型血 … A. 抗A抗体 B. 抗B抗体
 
 
 def _run(text: str, labels: Sequence[OptionLabel]) -> OptionRun:

@@ -14,13 +14,8 @@ from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
-_UNUSUAL = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
-_FINDS = [
-    ((row["reason"], row["says"]), form.match if form.pattern.startswith(r"\A") else form.search)
-    for row, form in _UNUSUAL
-]
-"""Doubts and the searches for them: ``search`` would look for a beginning at every character."""
-
+_FINDS = [((row["reason"], row["says"]), re.compile(row["pattern"]).search) for row in _P.rows("unusual")]
+"""Doubts and the searches for them: texts that programs left."""
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
