@@ -99,7 +99,9 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
                 end += needle.endswith("型") and text[end : end + 1] == "血"
                 hits.setdefault((start, end), []).append(label)
             at = compact.find(needle, at + len(needle))
-        short = _broken(compact, needle) if len(needle) > 1 else 0
+        # How much of the beginning ends the text: two characters or more, of Latin letters four.
+        lengths = range(min(len(needle) - 1, len(compact)), 3 if needle.isascii() else 1, -1)
+        short = next((length for length in lengths if compact.endswith(needle[:length])), 0)
         if short and _whole(text, kept[-short], len(text)):  # an output that was cut off: 故选肺炎链
             broken.append((kept[-short], label))
     whole = set(hits)
@@ -125,12 +127,6 @@ def _names(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for label, body in options.items():
         gloss = _P.gloss.fullmatch(body.strip())
         yield from ((label, name) for name in (body, *(gloss.groups() if gloss else ())) if name.strip())
-
-
-def _broken(compact: str, needle: str) -> int:
-    """Return how much of an option's beginning ends a text; 0 for less than two characters, or four Latin letters."""
-    lengths = range(min(len(needle) - 1, len(compact)), 3 if needle.isascii() else 1, -1)
-    return next((length for length in lengths if compact.endswith(needle[:length])), 0)
 
 
 def _whole(text: str, start: int, end: int) -> bool:

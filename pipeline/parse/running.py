@@ -102,7 +102,9 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
     if not often:
         return lines
     others = [at for at, text in enumerate(texts) if text not in often]
-    edges = _right_edges(lines)
+    texts_of = [line for line in lines if line.kind is LineKind.TEXT]
+    ends = group_values((line.column, line.box.x1 if line.box else width(line.text)) for line in texts_of)
+    edges = {column: max(0.0, *rights) for column, rights in ends.items()}  # of the longest line of every column
     refrains = set()
     for text, indices in often.items():
         on = [lines[index].page for index in indices]
@@ -220,13 +222,6 @@ def _beside(refrains: Set[str], often: Mapping[str, list[int]], texts: Sequence[
                     grown.add(text)
                     waiting.append(text)
     return grown
-
-
-def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
-    """Return the end of the longest line of every column; of lines without boxes, in half characters."""
-    texts = (line for line in lines if line.kind is LineKind.TEXT)
-    ends = group_values((line.column, line.box.x1 if line.box else width(line.text)) for line in texts)
-    return {column: max(0.0, *rights) for column, rights in ends.items()}
 
 
 def _is_full(line: Line, edges: Mapping[int, float]) -> bool:
