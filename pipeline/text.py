@@ -96,10 +96,8 @@ def _unspaced(text: str) -> str:
 
 
 def _without_markup(texts: Sequence[str]) -> Sequence[str]:
-    """Texts of a web page as the page shows them; as they were where too much markup is in them.
-
-    Of several, which are the options of a question, those before the first step that would make one say nothing.
-    """
+    """Texts of a web page as the page shows them; as they were where too much markup is in them."""
+    # Of several, which are the options of a question, those before the first step that would make one say nothing.
     steps = [texts]
     for _ in range(_MARKUP_ROUNDS if any("<" in text or "&" in text for text in texts) else 0):
         steps.append([*map(_with_less_markup, steps[-1])])

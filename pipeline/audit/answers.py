@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -57,8 +57,7 @@ class _AnswerRow(BaseModel):
         return (self.question or "", *self.options.values())
 
 
-@dataclass(frozen=True)
-class MatchedAnswers:
+class MatchedAnswers(NamedTuple):
     """All answers that have a place."""
 
     answers: Answers

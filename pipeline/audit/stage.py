@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations
+from typing import NamedTuple
 
 import polars as pl
 
@@ -31,17 +31,24 @@ _SHOWN = 60  # characters of an explanation that are told as evidence
 def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     """Rate how suspicious each question's key is; none is removed. A ``UserError`` where answers cannot be read."""
     conflicts = _conflicts(tables["review"], tables.get("clean/questions"))  # copies that wait in dedup
-    questions = _audited(tables, conflicts)
+    kept = questions = tables["questions"]
+    if conflicts:  # those copies are audited too
+        waiting = tables["clean/questions"].filter(pl.col("question_id").is_in(list(conflicts)))
+        questions = pl.concat([kept, waiting.select(kept.columns)]).unique("question_id", maintain_order=True)
     others = gather_answers(params.files(), questions, tables.get("evaluate/predictions"))
     answers = others.answers
-    audited = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables["corrections"]))
-    waiting = _review_items(audited.cases, params, conflicts)
+    # The people who verified a question, or corrected its key: their word was applied to it as it is now.
+    mine = tables["corrections"].filter(pl.col("field").is_in([ANSWER, VERDICT]))
+    people = mine.group_by("question_id", maintain_order=True).agg(pl.col("by").unique(maintain_order=True))
+    verified = dict(people.iter_rows())
+    audited = audit(questions, answers, params, context, conflicts=conflicts, verified=verified)
+    suspicious = _review_items(audited.cases, params, conflicts)
     facts = {
         "respondents": len(audited.respondents),
         "answers_of_unknown_questions": others.unknown,
         "answers_not_read": others.unread,
         "explanations_not_read": audited.lost,
-        "suspicious": len(waiting),
+        "suspicious": len(suspicious),
         "evidence": dict(sorted(Counter(e.kind for row in audited.items for e in row.evidence).items())),
     }
     models = sum(row.kind == "model" for row in audited.respondents)
@@ -50,16 +57,15 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
             "items": AuditItem.to_frame(audited.items),
             "respondents": AuditRespondent.to_frame(audited.respondents),
         },
-        counts=Counts(questions.height, questions.height - len(waiting), waiting=len(waiting)),
-        review=waiting,
+        counts=Counts(questions.height, questions.height - len(suspicious), waiting=len(suspicious)),
+        review=suspicious,
         files=_page(audited, answers, params, context),
         facts=facts,
         notes=notes("build_dataset.pipeline.audit", models=models, **facts),
     )
 
 
-@dataclass(frozen=True)
-class Audited:
+class Audited(NamedTuple):
     """The outcome of an audit; the most suspicious questions first."""
 
     cases: list[AuditCase]
@@ -162,15 +168,6 @@ def _item(case: AuditCase, answers: Mapping[str, Letters]) -> AuditItem:
     )
 
 
-def _audited(tables: Tables, conflicts: Mapping[str, object]) -> pl.DataFrame:
-    """The questions that dedup kept, and copies that wait there since their keys contradict each other."""
-    kept = tables["questions"]
-    if not conflicts:
-        return kept
-    waiting = tables["clean/questions"].filter(pl.col("question_id").is_in(list(conflicts)))
-    return pl.concat([kept, waiting.select(kept.columns)]).unique("question_id", maintain_order=True)
-
-
 def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, dict[str, Letters]]:
     """The keys of other copies in each copy's letters, by options that say the same."""
     groups = review.filter(pl.col("reason") == "conflicting_answers")["question_ids"].to_list()
@@ -185,13 +182,6 @@ def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, 
             letters = known[other].translated(key, known[one]) if key else None
             keys.setdefault(one, {}).update({other: letters} if letters else {})
     return keys
-
-
-def _verified(corrections: pl.DataFrame) -> dict[str, list[str]]:
-    """Return the people who verified a question, or corrected its key; their word was applied to it as it is now."""
-    mine = corrections.filter(pl.col("field").is_in([ANSWER, VERDICT]))
-    people = mine.group_by("question_id", maintain_order=True).agg(pl.col("by").unique(maintain_order=True))
-    return dict(people.iter_rows())
 
 
 def _review_items(cases: Sequence[AuditCase], params: AuditParams, conflicts: Mapping[str, object]) -> list[ReviewItem]:

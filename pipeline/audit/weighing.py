@@ -48,16 +48,27 @@ def consensus(responses: Floats, alternatives: NDArray[np.int64], prior: Floats)
         respondent gets right, by all evidence.
     """
     asked = responses.sum(2)
-    wrong = _wrong(responses, alternatives)
+    counts, total = responses.sum(1), _CONCENTRATION * alternatives[:, None]  # votes by question and answer
+    share = gammaln(counts + _CONCENTRATION) - gammaln(_CONCENTRATION)
+    missed = counts.sum(1, keepdims=True) - counts
+    # log-probability of the wrong answers if one answer is right: questions × answers
+    wrong = gammaln(total) - gammaln(missed + total) + share.sum(1, keepdims=True) - share
     abilities = logit((responses[:, :, 0].sum(0) + 1) / (asked.sum(0) + 2))  # Laplace: nobody is at 0 or 1
     evidence = np.zeros_like(prior)
     for _ in range(_TURNS):
-        terms = _terms(responses, asked, abilities)
+        logits = abilities[:, None] - _GRID
+        hit, miss = log_expit(logits), log_expit(-logits)
+        # log-probability of who was right and who was not: questions × answers × difficulties
+        terms: Floats = np.einsum("qra,rg->qag", responses, hit - miss) + (asked @ miss)[:, None] + _DENSITY
         evidence = logsumexp(terms, axis=2) + wrong
         chances = softmax(prior + evidence, axis=1)
         at = np.einsum("qa,qag->qg", chances, softmax(terms, axis=2))
         right = np.einsum("qa,qra->r", chances, responses)
-        abilities = _fit_abilities(abilities, right, asked, at)
+        weight = asked.T @ at
+        for _ in range(_STEPS):  # towards the observed numbers of right answers; a weak prior steadies few answers
+            expected = expit(abilities[:, None] - _GRID)
+            surplus = right - (weight * expected).sum(1) - 0.1 * abilities  # .1: the weak prior about 0
+            abilities = abilities + surplus / ((weight * expected * (1 - expected)).sum(1) + 1)
     heard = asked.any(1)  # questions that somebody answered
     if responses.shape[1] >= FEWEST and heard.any():
         rest = logsumexp(evidence[:, 1:], axis=1, b=np.isfinite(prior[:, 1:])) - np.log(alternatives)
@@ -67,12 +78,10 @@ def consensus(responses: Floats, alternatives: NDArray[np.int64], prior: Floats)
 
 
 def _key_log_odds(responses: Floats, evidence: Floats) -> Floats:
-    """Return the log-ratio of a wrong key to a right one, by a regression that tells keys from replaced keys.
-
-    Every key is replaced by each answer that some respondent gave. Who gave the key, who gave the best other answer,
-    and what share of all each of them has, are what the regression sees. It learns whose votes tell keys apart, and
-    that all respondents together may err where a question misleads.
-    """
+    """Return the log-ratio of a wrong key to a right one, by a regression that tells keys from replaced keys."""
+    # Every key is replaced by each answer that some respondent gave. Who gave the key, who gave the best other answer,
+    # and what share of all each of them has, are what the regression sees. It learns whose votes tell keys apart, and
+    # that all respondents together may err where a question misleads.
     from sklearn.linear_model import LogisticRegression
 
     asked = responses.sum((1, 2))
@@ -92,35 +101,6 @@ def _key_log_odds(responses: Floats, evidence: Floats) -> Floats:
     model = LogisticRegression(C=_RIDGE, class_weight="balanced", max_iter=1000)
     learned: Floats = model.fit(np.vstack([keys, seen(rows, columns + 1)]), replaced).decision_function(keys)
     return learned
-
-
-def _terms(responses: Floats, asked: Floats, abilities: Floats) -> Floats:
-    """Return the log-probability of who was right and who was not: questions × answers × difficulties."""
-    logits = abilities[:, None] - _GRID
-    hit, miss = log_expit(logits), log_expit(-logits)
-    terms: Floats = np.einsum("qra,rg->qag", responses, hit - miss) + (asked @ miss)[:, None] + _DENSITY
-    return terms
-
-
-def _wrong(responses: Floats, alternatives: NDArray[np.int64]) -> Floats:
-    """Return the log-probability of the wrong answers if one answer is right: questions × answers."""
-    counts = responses.sum(1)  # votes by question and answer
-    alpha = _CONCENTRATION  # by answer; the sum over all wrong answers is `total`
-    share = gammaln(counts + alpha) - gammaln(alpha)
-    missed = counts.sum(1, keepdims=True) - counts
-    total = alpha * alternatives[:, None]
-    probabilities: Floats = gammaln(total) - gammaln(missed + total) + share.sum(1, keepdims=True) - share
-    return probabilities
-
-
-def _fit_abilities(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Floats:
-    """Return abilities that predict the observed numbers of right answers; a weak prior steadies few answers."""
-    for _ in range(_STEPS):
-        expected = expit(abilities[:, None] - _GRID)
-        weight = asked.T @ at
-        surplus = right - (weight * expected).sum(1) - 0.1 * abilities  # .1: the weak prior about 0
-        abilities = abilities + surplus / ((weight * expected * (1 - expected)).sum(1) + 1)
-    return abilities
 
 
 _COPIED = 0.5  # share of wrong keys that the explanation supports anyway, because its author saw the key

@@ -105,19 +105,15 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
             last = set(mark["labels"]) & set(options)  # （D对ABCE错）
             (wrong if mark["verdict"] in ("错", "错误", "×") else right).update(last)
             verdicts.append(mark.group())
-            if len(last) == 1 and (quoted_label := _named(before, texts)):  # 大豆素（A对）
-                quoted, slipped = quoted or last == {quoted_label}, slipped or last != {quoted_label}
+            # the options whose texts a mark follows; one character may end any word
+            endings = [(len(body), label) for label, body in texts.items() if len(body) > 1 and before.endswith(body)]
+            if len(last) == 1 and endings:  # 大豆素（A对）: the longest
+                own = last == {max(endings)[1]}
+                quoted, slipped = quoted or own, slipped or not own
         if called := _P.is_key.search(bracket.group()):
             key |= set(called["letters"] or last) & set(options)
     detail = " ".join(verdicts)[:_SHOWN]
     return _Marks(frozenset(right), frozenset(wrong), frozenset(key), quoted, slipped, detail)
-
-
-def _named(before: str, texts: Mapping[str, str]) -> str | None:
-    """The option whose text, without spaces, a mark follows, the longest; None where it follows none."""
-    # one character may end any word
-    endings = [(len(text), label) for label, text in texts.items() if len(text) > 1 and before.endswith(text)]
-    return max(endings)[1] if endings else None
 
 
 def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong: bool) -> Stated | None:

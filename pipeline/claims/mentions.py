@@ -55,20 +55,16 @@ def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     text = fold(text)
     signs = {*text}
     if not _LETTERS.isdisjoint(signs):
-        named = "".join(match[0] for match in _P.letters.finditer(text) if not _is_article(text, match)).upper()
-        if {*named} & options.keys() - {key}:
-            return True
+        for match in _P.letters.finditer(text):  # not the article before a noun: A calcium channel blocker
+            noun = match[0] in ("A", "a") and _P.article.match(text, match.end())
+            article = noun and not _P.labelled.search(text, max(0, match.start() - 14), match.start())
+            if not article and {*match[0].upper()} & options.keys() - {key}:
+                return True
     if "\\%" in text or (not _OF_ORDINALS.isdisjoint(signs) and _P.fitting("ordinal", text).search(text)):
         return True
     compact = _compact(text)
     others = (_compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key)
     return any(body and (body in compact or compact[-2:] in body) for body in others)
-
-
-def _is_article(text: str, letter: re.Match[str]) -> bool:
-    """Return whether a letter alone is the article before a noun, as in A calcium channel blocker."""
-    noun = letter[0] in ("A", "a") and _P.article.match(text, letter.end())
-    return bool(noun) and not _P.labelled.search(text, max(0, letter.start() - 14), letter.start())
 
 
 def _compact(text: str) -> str:
@@ -103,7 +99,9 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
                 end += needle.endswith("型") and text[end : end + 1] == "血"
                 hits.setdefault((start, end), []).append(label)
             at = compact.find(needle, at + len(needle))
-        short = _broken(compact, needle) if len(needle) > 1 else 0
+        # How much of the beginning ends the text: two characters or more, of Latin letters four.
+        lengths = range(min(len(needle) - 1, len(compact)), 3 if needle.isascii() else 1, -1)
+        short = next((length for length in lengths if compact.endswith(needle[:length])), 0)
         if short and _whole(text, kept[-short], len(text)):  # an output that was cut off: 故选肺炎链
             broken.append((kept[-short], label))
     whole = set(hits)
@@ -131,12 +129,6 @@ def _names(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield from ((label, name) for name in (body, *(gloss.groups() if gloss else ())) if name.strip())
 
 
-def _broken(compact: str, needle: str) -> int:
-    """Return how much of an option's beginning ends a text; 0 for less than two characters, or four Latin letters."""
-    lengths = range(min(len(needle) - 1, len(compact)), 3 if needle.isascii() else 1, -1)
-    return next((length for length in lengths if compact.endswith(needle[:length])), 0)
-
-
 def _whole(text: str, start: int, end: int) -> bool:
     """Return whether a stretch is a whole word or number, no part of a longer Latin word or number."""
     before, after = text[start - 1 : start], text[end : end + 1]
@@ -155,10 +147,8 @@ def _is_letters(quote: Mention, text: str, options: Mapping[str, str]) -> bool:
 
 
 def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) -> Iterator[Mention]:
-    """Runs of labels that touch no other letter or digit and belong to no word, with their own text if it follows.
-
-    Of letters that are joined, the word before the first and the word behind the last hold for all: proteins C and S.
-    """
+    """Runs of labels that touch no other letter or digit and belong to no word, with their own text if it follows."""
+    # Of letters that are joined, the word before the first and the word behind the last hold for all: proteins C and S.
     runs: list[tuple[Mention, str]] = []
     for mention, word in _runs(text, options, quotes):
         joined = bool(runs) and not mention.full and _P.joined.fullmatch(text, runs[-1][0].letters, mention.start)

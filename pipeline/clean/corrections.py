@@ -26,13 +26,18 @@ _OPTIONAL = ("shared_stem", "explanation", "comment")  # absent when nothing vis
 _UNASKED = ("explanation", "comment")
 """Texts that ask nothing: □ takes the place of characters that cannot be read. Questions with such wait."""
 _TEXTS = ("stem", *_OPTIONAL)
+_UNHASHED = (ANSWER, EXPLANATION)
 
 
 def tidy_questions(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The questions with tidy texts and the hash of what they now say; and a ``TextChange`` table of what changed."""
     tidied = questions.with_columns(_tidy_column(questions[name]) for name in _TEXTS)
     options = questions.select("question_id", "options").explode("options").unnest("options")
-    tidy_options = options.with_columns(_tidy_options(options))
+    # Each option alone, but those of a question together where markup stands in them.
+    marked = pl.col("text").str.contains(MARKED).any().over("question_id")
+    together = options.with_row_index().filter(marked).group_by("question_id").agg("index", "text")
+    joint = pl.Series([text for row in together["text"].to_list() for text in tidy_together(row)], dtype=pl.String)
+    tidy_options = options.with_columns(_tidy_column(options["text"]).scatter(together["index"].explode(), joint))
     texts: list[tuple[pl.Series, str | pl.Series, pl.Series, pl.Series]] = [
         *((questions["question_id"], name, questions[name], tidied[name]) for name in _TEXTS),
         (options["question_id"], "option:" + options["label"], options["text"], tidy_options["text"]),
@@ -63,14 +68,6 @@ def _tidy_column(texts: pl.Series) -> pl.Series:
     if texts.name in _OPTIONAL:
         made = [text or None for text in made]  # " \u3000" → null
     return texts.clone().scatter(rows, pl.Series(made, dtype=pl.String))
-
-
-def _tidy_options(options: pl.DataFrame) -> pl.Series:
-    """Tidy each option alone, but those of a question together where markup stands in them."""
-    marked = pl.col("text").str.contains(MARKED).any().over("question_id")
-    together = options.with_row_index().filter(marked).group_by("question_id").agg("index", "text")
-    texts = [text for row in together["text"].to_list() for text in tidy_together(row)]
-    return _tidy_column(options["text"]).scatter(together["index"].explode(), pl.Series(texts, dtype=pl.String))
 
 
 OUTDATED, DROPPED = "correction_outdated", "dropped_by_expert"
@@ -123,17 +120,18 @@ def _accepted(corrections: pl.DataFrame) -> dict[str, list[Correction]]:
 def _apply(
     question: Question, corrections: Sequence[Correction]
 ) -> tuple[Question, list[Correction], list[Correction]]:
-    """Apply corrections to a question whose texts are tidy.
-
-    A correction goes onto the text that it was made on, or onto what others made of that text; where the question
-    says already what it is to say there is nothing to do. Everything else is outdated: better OCR, another file or
-    another key came after it, and a person has to look. Returned are the question, the corrections that changed
-    something or decided, in that order, and the outdated ones.
-    """
+    """Apply corrections to a question whose texts are tidy."""
+    # A correction goes onto the text that it was made on, or onto what others made of that text; where the question
+    # says already what it is to say there is nothing to do. Everything else is outdated: better OCR, another file or
+    # another key came after it, and a person has to look. Returned are the question, the corrections that changed
+    # something or decided, in that order, and the outdated ones.
     waiting = sorted(corrections, key=lambda patch: (patch.updated_at, patch.field))  # oldest first
     applied: list[Correction] = []
     while due := [patch for patch in waiting if patch.content_hash == question.content_hash]:
-        fitting = [patch for patch in due if _fits(question, patch)]
+        fields = question_fields(
+            question
+        )  # no hash covers key and explanation: each as it was, missing, or right already
+        fitting = [it for it in due if it.field not in _UNHASHED or fields[it.field] in (None, it.before, it.after)]
         unfit = [patch for patch in due if patch not in fitting]
         waiting = [patch for patch in waiting if patch not in due] + unfit
         changing = [patch for patch in fitting if _changes(question, patch)]
@@ -144,13 +142,6 @@ def _apply(
     outdated = [patch for patch in waiting if _changes(question, patch)]
     outdated += [patch for patch in waiting if patch.field == VERDICT and patch.after == "drop"]
     return question, applied, outdated
-
-
-def _fits(question: Question, correction: Correction) -> bool:
-    """Return whether the corrected part is unchanged since; the hash of a question covers no key and explanation."""
-    known = (None, correction.before, correction.after)  # a text that is the same, missing, or right already
-    unhashed = correction.field in (ANSWER, EXPLANATION)
-    return not unhashed or question_fields(question)[correction.field] in known
 
 
 def _changes(question: Question, correction: Correction) -> bool:

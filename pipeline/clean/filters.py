@@ -8,8 +8,7 @@ in ``FILTERS`` under a reason code. A ``prefilter`` makes it fast; it needs none
 import re
 import unicodedata
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -187,8 +186,7 @@ Check = Callable[[Question, CleanParams], str | None]
 _EVERY = pl.lit(value=True)
 
 
-@dataclass(frozen=True)
-class FilterVerdict:
+class FilterVerdict(NamedTuple):
     """The reason for which a question is not kept."""
 
     reason: str
@@ -196,8 +194,7 @@ class FilterVerdict:
     action: Action
 
 
-@dataclass(frozen=True)
-class Filter:
+class Filter(NamedTuple):
     """A check under the reason code that its failures are counted by."""
 
     reason: str

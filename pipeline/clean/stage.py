@@ -56,10 +56,8 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
 
 
 def _verdict(question: Question, params: CleanParams, patches: Patches, reasons: list[str]) -> FilterVerdict | None:
-    """Return the decision of people, else of the filters; doubts that people answered are dropped.
-
-    A doubt about an unreadable character is settled only by a text without it, one about a key only by another key.
-    """
+    """Return the decision of people, else of the filters; doubts that people answered are dropped."""
+    # A doubt about an unreadable character is settled only by a text without it, one about a key only by another key.
     if question.question_id in patches.verdicts:
         return patches.verdicts[question.question_id]
     verdict = judge_question(question, params, reasons)

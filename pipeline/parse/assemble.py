@@ -104,13 +104,8 @@ class _SharedOptions:
         if item.block is not self.block:
             self.block = item.block
             is_shared = announcement(item.block.text).kind in SHARED_OPTIONS
-            self.replace(find_run(item.block.text) if is_shared else None)
+            self.run, self.count = find_run(item.block.text) if is_shared else None, self.count + 1
         return self.run
-
-    def replace(self, run: OptionRun | None) -> None:
-        """Options for the items that follow."""
-        self.run = run
-        self.count += 1
 
 
 def _drafts(reading: ItemText, shared: _SharedOptions, *, is_key: bool) -> list[Draft]:
@@ -150,7 +145,10 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
         _use_own(draft, reading.head, run)
     else:
         draft.stem = join_lines(fields.head)
-        _use_codes(draft)
+        codes = find_run(draft.block.text) if draft.announced == "K" else None  # A. ①②③ B. ①③ in the head
+        if codes and all(_P.codes.fullmatch(text) for _, text in codes.options):
+            draft.options = list(codes.options)
+            draft.add_trace(Part.OPTIONS, "codes_of_head", "".join(label for label, _ in codes.options))
     _answer(draft, fields, reading)
     strip_item_type(draft)
     # The dot of its number on another page, or the number again before its options: （69）. （69）A.
@@ -171,26 +169,18 @@ def _is_entry(fields: Fields) -> bool:
 
 def _entries(reading: ItemText) -> list[Draft]:
     """Return an entry of a key, or one entry for each number it covers: 9～11．ABC."""
-    numbers = range(reading.item.number, reading.item.last + 1)
-    entries = [_entry(reading) for _ in numbers]
-    for place, (number, entry) in enumerate(zip(numbers, entries, strict=True)):
-        entry.number = number
-        if len(numbers) > 1:
-            several = entry.answer and len(entry.answer) == len(numbers)  # 9～11．ABC
-            entry.answer = entry.answer[place] if entry.answer and several else None
-    return entries
-
-
-def _entry(reading: ItemText) -> Draft:
-    fields = reading.fields
-    draft = parts.draft_of(reading.item, reading.pieces, fields)
-    draft.entry = True
+    fields, entries = reading.fields, list[Draft]()
     letters, rest = stated_answers(fields.head)
-    draft.answer, draft.of_parts = "".join(letters or fields.answers[:1]) or None, len(letters) > 1
-    left = join_lines(rest)
-    draft.explanation = "\n".join(part for part in (left, fields.explanation) if part) or None
-    draft.answer = draft.answer or concluded_answer(draft.explanation)
-    return draft
+    explanation = "\n".join(part for part in (join_lines(rest), fields.explanation) if part) or None
+    answer = "".join(letters or fields.answers[:1]) or concluded_answer(explanation)
+    numbers = range(reading.item.number, reading.item.last + 1)
+    for place, number in enumerate(numbers):
+        entries.append(draft := parts.draft_of(reading.item, reading.pieces, fields))
+        draft.entry, draft.number, draft.explanation = True, number, explanation
+        draft.answer, draft.of_parts = answer, len(letters) > 1
+        if len(numbers) > 1:
+            draft.answer = answer[place] if answer and len(answer) == len(numbers) else None  # 9～11．ABC
+    return entries
 
 
 def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
@@ -211,26 +201,13 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
     if again_at := re.search(rf"\n[ ]*[(（【]?([{last}{label_after(last)}])[.．、)）】]", head[run.last :]):
         line = head[run.last + again_at.start() :].strip().partition("\n")[0]
         draft.flag("label_inside_text", f"a line after option {last} begins with {again_at[1]}: {line[:40]!r}")
-    _trace_options(draft, head, run)
-
-
-def _trace_options(draft: Draft, head: str, run: OptionRun) -> None:
-    """Record the lines that the options stand on, and how they are labelled."""
-    first, last = head.count("\n", 0, run.start), head.rstrip().count("\n")
+    first, end = head.count("\n", 0, run.start), head.rstrip().count("\n")  # the lines that the options stand on
     labels = "".join(label for label, _ in run.options)
     detail = f"{labels}; label {run.repaired} put back" if run.repaired else labels
     drawn = any(piece.kind is LineKind.TABLE for piece in draft.pieces)
     cells = (at for at, piece in enumerate(draft.pieces) if drawn and piece.in_table)
     draft.options_in_cells = next(cells, -1) >= first
-    draft.add_trace(Part.OPTIONS, run.form, detail, draft.pieces[first : last + 1])
-
-
-def _use_codes(draft: Draft) -> None:
-    """Give a K-type item the codes its head states (A. ①②③ B. ①③ …) as options."""
-    codes = find_run(draft.block.text) if draft.announced == "K" else None  # A. ①②③ B. ①③ in the head
-    if codes and all(_P.codes.fullmatch(text) for _, text in codes.options):
-        draft.options = list(codes.options)
-        draft.add_trace(Part.OPTIONS, "codes_of_head", "".join(label for label, _ in codes.options))
+    draft.add_trace(Part.OPTIONS, run.form, detail, draft.pieces[first : end + 1])
 
 
 def _use_shared(draft: Draft, reading: ItemText, common: OptionRun, shared: _SharedOptions) -> None:
@@ -242,7 +219,7 @@ def _use_shared(draft: Draft, reading: ItemText, common: OptionRun, shared: _Sha
         draft.group = f"b{shared.count}"
     if run is not None:
         draft.options_belong_to_next = True
-        shared.replace(run)
+        shared.run, shared.count = run, shared.count + 1  # for the items that follow
 
 
 def _flag_shifted(drafts: Sequence[Draft]) -> None:

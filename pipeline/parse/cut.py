@@ -158,11 +158,9 @@ def _numbers(cutting: Cutting) -> None:
 
 
 def _unchosen(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[NumberCandidate]:
-    """Return the numbers that were not chosen and look like those of questions.
-
-    Either options follow and the style is a clear one, or it is the first inside an item in the item's style, before
-    any answer, and may be another's: under （4）甲… the line （5）乙….
-    """
+    """Return the numbers that were not chosen and look like those of questions."""
+    # Either options follow and the style is a clear one, or it is the first inside an item in the item's style, before
+    # any answer, and may be another's: under （4）甲… the line （5）乙….
     candidates: list[NumberCandidate] = []
     item: NumberCandidate | None = None
     for mark, following in zip_longest(weighed, weighed[1:]):
@@ -293,10 +291,8 @@ def _passages(cutting: Cutting) -> None:
 
 
 def _lead_start(cutting: Cutting, index: int, number: int) -> int | None:
-    """The first line after the options of the item before, if it has a bullet or the text names the number.
-
-    No lead reaches over a line that is known to be something else.
-    """
+    """The first line after the options of the item before, if it has a bullet or the text names the number."""
+    # No lead reaches over a line that is known to be something else.
     blank = re.compile(rf"[(（_]\s*{number}\s*[)）_]")  # the number stands as a blank in the lead: （12）, __12__
     start, named_at, named = None, None, False
     for place in range(index - 1, max(-1, index - LEAD_LINES), -1):

@@ -113,10 +113,6 @@ class Draft:
         """Send it to review."""
         self.flags.append((reason, detail))
 
-    def is_flagged(self, reason: str) -> bool:
-        """Return whether it waits for that reason."""
-        return any(known == reason for known, _ in self.flags)
-
     def add_trace(self, part: Part, rule: str, detail: str | None = None, pieces: Sequence[ParsedLine] = ()) -> None:
         """Note why it was cut as it was, and where."""
         self.steps.append(Step(part=part, rule=rule, detail=detail, spans=line_spans(pieces)))

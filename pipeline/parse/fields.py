@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from enum import StrEnum
 from functools import lru_cache
 from itertools import starmap, zip_longest
 from typing import NamedTuple
@@ -16,19 +15,12 @@ from build_dataset.pipeline.patterns import Patterns
 _P = Patterns(__name__)
 
 
-class FieldMarker(StrEnum):
-    """The part of an item that a marker opens."""
-
-    ANSWER = "answer"
-    CONCLUSION = "conclusion"  # 故选C on a line of its own: an answer if no other mark comes before it
-    EXPLANATION = "explanation"
-    GUESS = "guess"  # the answer that a candidate gave (考生答案：A); it is not the key and is dropped
-
-
 _MARK = re.compile(
     "|".join(f"(?P<{row['opens']}_{place}>{row['pattern']})" for place, row in enumerate(_P.rows("forms"))),
     re.MULTILINE,
 )
+"""Marks open an answer, an explanation, a conclusion (故选C on a line of its own: an answer if no other mark comes
+before it), or a guess (the answer that a candidate gave, 考生答案：A, which is dropped)."""
 
 
 class MarkerPlace(NamedTuple):
@@ -58,7 +50,7 @@ class Fields(NamedTuple):
 def opens_explanation(line: str) -> bool:
     """Return whether a line begins an explanation."""
     match = _MARK.match(line.strip())
-    return match is not None and _kind(match) is FieldMarker.EXPLANATION
+    return match is not None and _kind(match) == "explanation"
 
 
 def opens_field(text: str) -> bool:
@@ -100,10 +92,12 @@ def split_fields(text: str) -> Fields:
             else:
                 verdict = verdict or _P.verdict.match(segment) is not None
             explanations.append(rest)
-        elif _kind(mark) is FieldMarker.EXPLANATION:
-            first, rest = _letters_first(mark, segment)
-            answers.extend(first)
-            explanations.append(rest)
+        elif _kind(mark) == "explanation":
+            named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
+            stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
+            first = re.match(rf"\s*({LABEL}{{1,11}})\s*[{stop}]\s*", segment)
+            answers.extend([first[1]] if first else [])
+            explanations.append(segment[first.end() :] if first else segment)
     explanation = "\n".join(part for part in map(join_lines, explanations) if part)
     breaks = [match.start() for match in re.finditer("\n", text)]
     places = ((mark[0].strip(), bisect_left(breaks, mark.end()), _answers(mark)) for mark in marks)
@@ -113,15 +107,15 @@ def split_fields(text: str) -> Fields:
 
 def _marks(text: str) -> list[re.Match[str]]:
     marks = enumerate(_MARK.finditer(text))
-    return [mark for at, mark in marks if at == 0 or _kind(mark) is not FieldMarker.CONCLUSION]
+    return [mark for at, mark in marks if at == 0 or _kind(mark) != "conclusion"]
 
 
-def _kind(mark: re.Match[str]) -> FieldMarker:
-    return FieldMarker((mark.lastgroup or "").partition("_")[0])
+def _kind(mark: re.Match[str]) -> str:
+    return (mark.lastgroup or "").partition("_")[0]
 
 
 def _answers(mark: re.Match[str]) -> bool:
-    return _kind(mark) in (FieldMarker.ANSWER, FieldMarker.CONCLUSION)
+    return _kind(mark) in ("answer", "conclusion")
 
 
 def _options_back(head: str, rest: str) -> tuple[str, str]:
@@ -130,14 +124,6 @@ def _options_back(head: str, rest: str) -> tuple[str, str]:
     if run is None or len(run.options) < 3 or run.start > 0:  # 答案：B / A. 甲 …, not a list in it
         return head, rest
     return f"{head.rstrip()}\n{rest}", ""
-
-
-def _letters_first(mark: re.Match[str], segment: str) -> tuple[list[str], str]:
-    """Return the letters that 答案解析 gives before it explains, if any, and the explanation."""
-    named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
-    stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
-    match = re.match(rf"\s*({LABEL}{{1,11}})\s*[{stop}]\s*", segment)
-    return ([match[1]], segment[match.end() :]) if match else ([], segment)
 
 
 def leading_letters(segment: str) -> tuple[str | None, str]:

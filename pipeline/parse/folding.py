@@ -5,7 +5,6 @@ read from a copy, ``structural``, in which every kind of them is one.
 """
 
 import re
-import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
@@ -63,11 +62,6 @@ def unpunctuated(text: str) -> str:
 def letters_alone(text: str) -> str:
     """The letters of a text: （C3 类）第6批 and （C类）第 6 批 are the same."""
     return re.sub(r"[\W\d_]+", "", fold(text))
-
-
-def without_blanks(text: str) -> str:
-    """A text without widths, white space, brackets and blanks, by which copies of a question are compared."""
-    return re.sub(r"[\s_（）()]+", "", unicodedata.normalize("NFKC", text))
 
 
 def width(text: str) -> int:

@@ -61,11 +61,6 @@ class NumberCandidate(NamedTuple):
     worded: bool = False  # it numbers an item that is to be answered in words
 
 
-def bare_candidate(line: int, value: int) -> NumberCandidate:
-    """Return the start of a question whose number is not printed, or was not read."""
-    return NumberCandidate(line, value, NumberStyle.BARE, 0, 0.0, value)
-
-
 CIRCLED_DIGITS = _P.whole("@circled_digits@")
 _CIRCLED = {digit: value for value, digit in enumerate(CIRCLED_DIGITS, 1)}
 

@@ -1,5 +1,6 @@
 """The judgement of a paper whose keys were applied: what it lacks, and all checks of its questions in one order."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -55,10 +56,9 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
 
 
 def _resumed(members: Sequence[Draft], above: int) -> int | None:
-    """The number at which the numbering of the section before goes on, as if the items between were numbered by it.
-
-    After 396 an author typed 2 … 45, then 441: the 44 items between are those from 397 to 440, and nothing is missing.
-    """
+    """The number at which the numbering of the section before goes on, as if the items between were numbered by it."""
+    # After 396 an author typed 2 … 45, then 441: the 44 items between are those from 397 to 440, and nothing is
+    # missing.
     for place, (before, after) in enumerate(pairwise(draft.number or 0 for draft in members), 1):
         if after > before + 1 and after == above + place + 1:
             return after
@@ -77,22 +77,18 @@ def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int
 
 def count_mismatches(paper: ParsedPaper) -> Iterable[Mismatch]:
     """Heads that announce another number of items than stand under them."""
-    for members in group_values(_under_heads(paper.items)).values():
+    section, block, under = None, None, defaultdict[int, list[Draft]](list)
+    for draft in paper.items:  # a key among the items of a section (答案解析：) is no head
+        if draft.section != section or not draft.block.is_key or announcement(draft.block.text).count is not None:
+            section, block = draft.section, draft.block
+        under[id(block)].append(draft)
+    for members in under.values():
         head = members[0].block.text
         stated = announcement(head).count
         numbers = {(draft.number, draft.suffix if draft.number is None else "") for draft in members}
         if stated is not None and stated != len(numbers):
             line = head.split("\n", 1)[0][:40]
             yield "count_differs", line, f"{stated} announced, {len(numbers)} found"
-
-
-def _under_heads(items: Iterable[Draft]) -> Iterable[tuple[int, Draft]]:
-    """Items with what tells their head apart: a key among the items of a section (答案解析：) is no head."""
-    section, block = None, None
-    for draft in items:
-        if draft.section != section or not draft.block.is_key or announcement(draft.block.text).count is not None:
-            section, block = draft.section, draft.block
-        yield id(block), draft
 
 
 def unread_keys(paper: ParsedPaper) -> list[Mismatch]:

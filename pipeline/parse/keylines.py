@@ -226,10 +226,8 @@ def _empty_short_rows(pieces: Sequence[ParsedLine], lines: Mapping[int, KeyLine 
 
 
 def _explained(pieces: Sequence[ParsedLine], head: int) -> bool:
-    """Return whether explanations stand between the answers under a head: then each is an entry of its own.
-
-    Marked ones follow the answers; unmarked ones stand between an answer and that to the next number.
-    """
+    """Return whether explanations stand between the answers under a head: then each is an entry of its own."""
+    # Marked ones follow the answers; unmarked ones stand between an answer and that to the next number.
     last, explained = None, False
     for piece in pieces[head + 1 : head + EXPLAINED_WITHIN]:
         pairs, is_head = line_pairs(piece.text), heads.is_section_head(piece.text)

@@ -110,7 +110,8 @@ def find_labels(text: str, start: int = 0) -> tuple[OptionLabel, ...]:
         letter = match[1] or match[4] or match[6] or match[8]
         mark = match[3] or match[5] or match[7] or match[9]
         form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
-        if mark in "、,，" and _inside(named, match.start()):  # 维生素A、维生素D
+        before = bisect_left(named, (match.start(), 0))  # those stand in order and apart
+        if mark in "、,，" and before and match.start() < named[before - 1][1]:  # 维生素A、维生素D
             continue
         _add(labels, text, match.start(), match.end(), letter.upper(), form)
     for match in _P.paren.finditer(text, start):
@@ -122,12 +123,6 @@ def find_labels(text: str, start: int = 0) -> tuple[OptionLabel, ...]:
     for match in _P.circled.finditer(text, start):
         _add(labels, text, match.start(), match.end(), folded(match[0]), Form.CIRCLED)
     return tuple(labels[position] for position in sorted(labels))
-
-
-def _inside(spans: Sequence[tuple[int, int]], place: int) -> bool:
-    """Return whether a place lies within one of the spans, which stand in order and apart."""
-    before = bisect_left(spans, (place, 0))
-    return before > 0 and place < spans[before - 1][1]
 
 
 def _add(labels: dict[int, OptionLabel], text: str, start: int, end: int, letter: str, form: Form) -> None:
@@ -194,7 +189,11 @@ def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
     marks, doubtful = _touching(text, len(pairs)), hidden(pairs)  # A.甲B.乙
     if len(marks) > len(pairs):
         # Some labels apart and others not (A.甲 B.乙型C.丙): one may belong to a text.
-        mixed = len({_is_apart(text, mark) for mark in marks[1:]}) > 1 or _goes_on(text, marks)
+        # Or the next label of the run may stand in its last text: 3.丙、4.1.5 g; c.10/Ld.丁.
+        after = label_after(_sign_in(marks[-1]))
+        more = re.compile((r"(?<![\d.])" if after.isdigit() else "") + rf"{after}{AFTER}(?=\S)")
+        goes_on = not after.isupper() and more.search(text, marks[-1].end())
+        mixed = len({_is_apart(text, mark) for mark in marks[1:]}) > 1 or goes_on
         pairs = _between(text, marks)
         doubtful = [label for label, _ in pairs] if mixed else []
     first = {option[:1] for _, option in pairs}
@@ -318,14 +317,6 @@ def _longest_run(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     at_start = [(run, "".join(map(_sign_in, run))) for run in forms.values() if run[0].start() == 0]
     runs = [run for run, signs in at_start if any(known.startswith(signs) for known in _ALPHABETS)]
     return max(runs, key=len, default=[])
-
-
-def _goes_on(text: str, marks: Sequence[re.Match[str]]) -> bool:
-    """Return whether the next label of a run may stand in its last text: 3.丙、4.1.5 g; c.10/Ld.丁."""
-    after = label_after(_sign_in(marks[-1]))
-    before = r"(?<![\d.])" if after.isdigit() else ""
-    label = re.compile(rf"{before}{after}{AFTER}(?=\S)")
-    return not after.isupper() and label.search(text, marks[-1].end()) is not None
 
 
 def hidden(pairs: Pairs) -> list[str]:

@@ -62,7 +62,7 @@ def _beside_lost_number(judged: Judged) -> Findings:
         shared = (draft for group in opened for draft in by_group[gap.section, group])
         doubtful += [(draft, "what is shared may hold it") for draft in shared]
         for draft, why in doubtful:
-            if why and not draft.is_flagged("may_hold_another"):
+            if why and "may_hold_another" not in dict(draft.flags):
                 yield draft, f"number {gap.number} was not found; {why}"
 
 
@@ -101,10 +101,8 @@ def _not_closed(draft: Draft, gaps: LineGaps) -> str | None:
 
 @BESIDE("may_hold_another", "（4）甲… holds a line （5）乙… that was not taken for a number")
 def _unchosen_numbers(judged: Judged) -> Findings:
-    """Find questions that hold a line which begins like another, and who has its number, with their group.
-
-    The item with that number may belong to a section whose head was not read.
-    """
+    """Find questions that hold a line which begins like another, and who has its number, with their group."""
+    # The item with that number may belong to a section whose head was not read.
     unchosen = judged.paper.outline.unchosen_numbers
     items = [draft for draft in judged.paper.items if draft.pieces] if unchosen else []
     begins = [place_of(draft.pieces[0]) for draft in items]

@@ -6,7 +6,7 @@ Other notations become lines of a paper: web text in one line, Moodle's {~%100%â
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate, groupby, pairwise
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _P = Patterns(__name__)
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
-Margins = dict[int, tuple[float, float]]
 WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
 MIN_GLUED = 120  # characters from which on a line may hold several questions
 MIN_NUMBERS = 2  # least number of numbers that run on for a line to hold several questions
@@ -93,7 +92,7 @@ def _inside(line: Line, region: Line) -> bool:
     return region.box.x0 <= x <= region.box.x1 and region.box.y0 <= y <= region.box.y1
 
 
-def _centred(line: Line, margins: Margins) -> bool:
+def _centred(line: Line, margins: Mapping[int, tuple[float, float]]) -> bool:
     """Return whether both sides of a line are about equally empty, each a fifth of the column or more."""
     if line.box is None or line.column not in margins or "\t" in line.text:
         return False

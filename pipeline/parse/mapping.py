@@ -11,9 +11,8 @@ from build_dataset.pipeline.parse import cells, passages
 from build_dataset.pipeline.parse import columns as sources
 from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
-from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
+from build_dataset.pipeline.parse.columns import Columns, TableCells, Unclear, options_of
 from build_dataset.pipeline.parse.labels import LABELS, cut_stem
-from build_dataset.pipeline.parse.table_cells import TableCells
 from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
@@ -343,10 +342,8 @@ class _Search(TableCells):
         self.columns.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
 
     def _find_lists(self) -> None:
-        """Find lists, objects or texts that name the letter of each option; two columns of them may not differ.
-
-        Else the one column of lists whose texts seldom repeat, as tags do, beside a key.
-        """
+        """Find lists, objects or texts that name the letter of each option; two columns of them may not differ."""
+        # Else the one column of lists whose texts seldom repeat, as tags do, beside a key.
         columns = [name for name in self._free() if not roles_of(name)]
         listed = [name for name in columns if all(map(cells.names_letters, self._values(name)))]
         # Options under the name of one: {"q": "…", "a": ["甲", "乙"], "correct": 1}.

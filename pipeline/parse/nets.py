@@ -73,7 +73,13 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
     """Look at all questions of a source: cut its furniture off, add doubts, gather those of the source."""
     settings = settings or SourceParams()
     accepted = {*settings.accept, *(["explanation_disagrees"] if settings.explanations == "ignore" else [])}
-    questions, notes = _without_furniture([reading.question for reading in readings], settings.furniture)
+    texts = [
+        {"last": one.options[-1].text if one.options else "", "stem": one.stem, "explanation": one.explanation or ""}
+        for one in (reading.question for reading in readings)
+    ]
+    furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
+    notes = furniture.notes
+    questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
     readings = [
         Reading(question, [*filter(lambda doubt: doubt[0] not in accepted, _open_doubts(reading, question))])
         for reading, question in zip(readings, questions, strict=True)
@@ -124,9 +130,10 @@ class Furniture:
         self._found: dict[str, list[tuple[re.Pattern[str], bool]]] = {}
         self.notes: list[str] = []
         known = [row | {"least": KNOWN, "share": row.get("share", KNOWN_SHARE)} for row in _P.rows("furniture")]
-        known += [
-            {"name": text, "at": PLACES, "pattern": _at_the_edge(text), "least": 1, "share": 0} for text in declared
-        ]
+        for text in declared:  # digits stand for any number, as doubts show 0 for them
+            masked = re.sub(r"\d+", r"\\d+", re.escape(text))
+            edges = rf"\s*{masked}\s*\Z|\A\s*{masked}\s*"
+            known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0})
         chinese = {at: [text for text in values if not is_latin(text)] for at, values in texts.items()}
         for at, row in ((place, form) for form in known for place in form["at"]):
             form = re.compile(row["pattern"])
@@ -151,22 +158,6 @@ class Furniture:
             if match := form.search(text):
                 text, kept = form.sub("", text), match[0].strip() if comment else kept
         return text, kept
-
-
-def _at_the_edge(text: str) -> str:
-    """Return the pattern of a declared text; digits stand for any number, as doubts show 0 for them."""
-    pattern = re.sub(r"\d+", r"\\d+", re.escape(text))
-    return rf"\s*{pattern}\s*\Z|\A\s*{pattern}\s*"
-
-
-def _without_furniture(questions: Sequence[Question], declared: Sequence[str]) -> tuple[list[Question], list[str]]:
-    """Return the questions without the furniture of their source, and what was cut off."""
-    texts = [
-        {"last": one.options[-1].text if one.options else "", "stem": one.stem, "explanation": one.explanation or ""}
-        for one in questions
-    ]
-    furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, declared)
-    return [_bare(question, text, furniture) for question, text in zip(questions, texts, strict=True)], furniture.notes
 
 
 def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) -> Question:
@@ -235,10 +226,8 @@ def _beginning(stems: Sequence[str]) -> tuple[str, int]:
 
 
 def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
-    """Return the longest end that many last options share, that other options lack, and how often it comes.
-
-    A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
-    """
+    """Return the longest end that many last options share, that other options lack, and how often it comes."""
+    # A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
     last = [_masked(question.options[-1].text) for question in questions if len(question.options) > 1]
     least = _least(ENDED, questions)
     if _commonest(text[-2:] for text in last)[1] < least:  # most sources
@@ -275,15 +264,12 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
     alone = {(item.stem, _option_texts(item)) for item in apart if not item.shared_stem and not item.attachments}
     choosing = [question for question in apart if not _P.paired.search(question.stem)]
     printed = [item for item in questions if item.section is not None]  # in a table a key is a cell: some have A in all
+    verdicts = {*vocabulary()["words"]["true_false"]}  # of a statement to be judged: Vero|Falso
+    texts = map(_option_texts, choosing)
+    own = (each for each in texts if not (_P.codes.fullmatch(each) or {*each.casefold().split("|")} <= verdicts))
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
         ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
-        (
-            "options_repeat",
-            "the same options",
-            (texts for texts in map(_option_texts, choosing) if not (_P.codes.fullmatch(texts) or _is_verdict(texts))),
-            ALIKE,
-            MANY,
-        ),
+        ("options_repeat", "the same options", own, ALIKE, MANY),
         ("keys_alike", "one answer", ("".join(item.answer) for item in printed if item.answer), ONE_KEY, MANY_KEYS),
     )
     facts: dict[str, str] = {}
@@ -292,11 +278,6 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
         if times >= max(least, share * len(questions)):
             facts[reason] = f"{times} of {len(questions)} questions have {what}: {value[:60]!r}"
     return facts
-
-
-def _is_verdict(texts: str) -> bool:
-    """Return whether options are those of a statement to be judged: Vero|Falso."""
-    return {*texts.casefold().split("|")} <= {*vocabulary()["words"]["true_false"]}
 
 
 def _option_texts(question: Question) -> str:
@@ -314,15 +295,11 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     groups = group_values(
         (read.doubts[0][0], read) for read in readings if read.doubts and {*dict(read.doubts)} <= often
     )
-    if "explanation_disagrees" in often and _shifted(readings, times["explanation_disagrees"]):
+    concluding = sum(bool(_P.concludes.search(reading.question.explanation or "")) for reading in readings)
+    against = times["explanation_disagrees"]
+    if "explanation_disagrees" in often and against >= SHIFTED * max(concluding, 1):  # keys may be of other questions
         groups = {"explanation_disagrees": [*readings]}
     return [SourceDoubt(reason, _often(name, reason, waiting, readings), waiting) for reason, waiting in groups.items()]
-
-
-def _shifted(readings: Sequence[Reading], against: int) -> bool:
-    """Return whether so many explanations speak against the key that the keys may be those of other questions."""
-    concluding = sum(bool(_P.concludes.search(reading.question.explanation or "")) for reading in readings)
-    return against >= SHIFTED * max(concluding, 1)
 
 
 def _often(name: str, reason: str, waiting: Sequence[Reading], readings: Sequence[Reading]) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.fields import opens_explanation, opens_field, split_fields
-from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, bare_candidate, is_section_head
+from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, is_section_head
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.patterns import Patterns
 
@@ -170,12 +170,6 @@ class _ChainSearch:
     def best_score(self) -> float:
         return self.score[self.best] if self.best >= 0 else 0.0
 
-    def pass_boundary(self, boundary: Boundary) -> None:
-        score = self.best_score() - boundary.cost
-        self.in_key = self.in_key or boundary.key
-        if score >= self.restart_score:
-            self.restart_score, self.restart_from = score, self.best
-
 
 def best_chain(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Boundary]) -> list[NumberCandidate]:
     """The marks that number questions, in order: the chain with the most evidence, in linear time.
@@ -187,7 +181,10 @@ def best_chain(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Bounda
     passed = 0
     for index, mark in enumerate(marks):
         while passed < len(opened) and opened[passed] <= mark.line:
-            search.pass_boundary(boundaries[opened[passed]])
+            boundary = boundaries[opened[passed]]
+            search.in_key = search.in_key or boundary.key
+            if (score := search.best_score() - boundary.cost) >= search.restart_score:
+                search.restart_score, search.restart_from = score, search.best
             passed += 1
         score, origin = max(_origins(search, marks, index), key=lambda option: option[0])
         search.score.append(score + mark.weight)
@@ -244,7 +241,8 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     """
     tags = [(index, match) for index, piece in enumerate(pieces) if (match := _P.tag_line.fullmatch(piece.text))]
     if len(tags) >= UNNUMBERED:  # [单选] [C] over each stem
-        return [bare_candidate(line, value)._replace(given=tag["key"]) for value, (line, tag) in enumerate(tags, 1)]
+        starts = enumerate(tags, 1)
+        return [NumberCandidate(at, n, NumberStyle.BARE, 0, 0.0, n, given=tag["key"]) for n, (at, tag) in starts]
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
     stems = [
         index - 1
@@ -253,4 +251,4 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     ]
     if len(stems) < max(UNNUMBERED, PLAIN * len(options)):
         return []
-    return [bare_candidate(line, value) for value, line in enumerate(stems, 1)]
+    return [NumberCandidate(line, at, NumberStyle.BARE, 0, 0.0, at) for at, line in enumerate(stems, 1)]

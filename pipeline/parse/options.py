@@ -44,9 +44,10 @@ def find_run(text: str, start: int = 0) -> OptionRun | None:
 def _find_run(text: str, start: int) -> OptionRun | None:
     labels = find_labels(text, start)
     chain = _best_chain(labels) or []
-    shuffled = _any_order(labels, chain)  # A C / B D, as columns are read
-    if shuffled:
-        return _run(text, shuffled)
+    strong = [label for label in labels if label.strength >= 2.3]  # at starts of lines or columns
+    letters = [label.letter for label in strong]
+    if len(strong) > max(2, len(chain)) and letters[0] == "A" and run_from_a(sorted(letters)):
+        return _run(text, strong)  # A C / B D, as columns are read
     if repaired := _with_missing(text, labels, chain):
         return repaired
     tight = _tight(text, start)
@@ -72,7 +73,9 @@ def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
         origins = [(0.0, -1)] if label.letter == "A" else []
         for form in Form:
             if (known := best.get((before, form))) is not None:
-                origins.append((scores[known] - _change(labels[known], label), known))
+                far = 1e-4 * (label.start - labels[known].start)
+                change = 0.8 if Form.BARE in (form, label.form) else 0.3  # A型血 … A. 抗A抗体 B. 抗B抗体
+                origins.append((scores[known] - (far if form is label.form else far + change), known))
         score, origin = max(origins, default=(float("-inf"), -1))
         scores.append(score + label.strength - _THRESHOLD)
         back.append(origin)
@@ -100,22 +103,6 @@ def _tight(text: str, start: int) -> list[OptionLabel]:
     return labels if all(text[a.end : b.start].strip() for a, b in pairwise(labels)) else []
 
 
-def _change(before: OptionLabel, after: OptionLabel) -> float:
-    far = 1e-4 * (after.start - before.start)
-    if before.form is after.form:
-        return far
-    return far + (0.8 if Form.BARE in (before.form, after.form) else 0.3)  # A型血 … A. 抗A抗体 B. 抗B抗体
-
-
-def _any_order(labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> list[OptionLabel] | None:
-    """All labels at line and column starts when they are exactly A..n, each once, but stand in another order."""
-    strong = [label for label in labels if label.strength >= 2.3]  # at starts of lines or columns
-    letters = [label.letter for label in strong]
-    if len(strong) <= len(chain) or len(strong) < 3 or letters[0] != "A":
-        return None
-    return strong if run_from_a(sorted(letters)) else None
-
-
 def _run(text: str, labels: Sequence[OptionLabel]) -> OptionRun:
     """The run of those labels, which stand in the order of the text."""
     ends = [*(label.start for label in labels[1:]), len(text)]
@@ -126,11 +113,9 @@ def _run(text: str, labels: Sequence[OptionLabel]) -> OptionRun:
 
 
 def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> OptionRun | None:
-    """Return the run with one label put back, where the order of options leaves one way.
-
-    The labels around it have to be there, every other option is one segment (a line or a column), and between
-    them stand exactly two, the first of them clearly not a full line.
-    """
+    """Return the run with one label put back, where the order of options leaves one way."""
+    # The labels around it have to be there, every other option is one segment (a line or a column), and between them
+    # stand exactly two, the first of them clearly not a full line.
     if not chain:
         return None
     missing = label_after(chain[-1].letter)
@@ -138,7 +123,10 @@ def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[Opti
     later = [label for label in labels if label.start > chain[-1].start and label.letter == wanted]
     if not later or later[0].strength < 2.3:
         return None
-    tail = _best_tail(labels, later[0])
+    tail = [later[0]]
+    for label in labels:
+        follows = label.start > tail[-1].start and label.letter == label_after(tail[-1].letter)
+        tail += [label] if follows and label.strength >= 2 else []
     between = text[chain[-1].end : later[0].start]
     segments = [part for part in re.split(r"[\n\t]+", between) if part.strip()]
     ends = [*(label.start for label in (*chain[1:], *tail[1:])), len(text)]
@@ -151,12 +139,3 @@ def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[Opti
     trace = re.compile(rf"\s*[(（]?{missing}[)）.．、,，]?\s?(?![A-Za-z])", re.IGNORECASE).match(text, start)
     put_back = OptionLabel(missing, start, trace.end() if trace else start, Form.BARE, 1.0)
     return _run(text, [*chain, put_back, *tail])._replace(repaired=missing)
-
-
-def _best_tail(labels: Sequence[OptionLabel], first: OptionLabel) -> list[OptionLabel]:
-    tail = [first]
-    for label in labels:
-        follows = label.start > tail[-1].start and label.letter == label_after(tail[-1].letter)
-        if follows and label.strength >= 2:
-            tail.append(label)
-    return tail

@@ -140,7 +140,12 @@ class Builder:
         elif role in (Role.SECTION, Role.KEY_HEAD, Role.HEADING):
             self._open_block(piece, is_key=role is Role.KEY_HEAD)
         elif role is Role.GROUP:
-            self._open_group(piece, self.cutting.groups[index])
+            head = self.cutting.groups[index]
+            rest, self.group = piece.text[head.end :], Group(head)
+            self.outline.groups.append(self.group)
+            if rest.strip():
+                self.group.pieces.append(replace(piece, text=rest, centred=False, in_table=False))
+            self.open = self.group.pieces
         elif role is Role.ANSWERS:
             if index in self.cutting.answers:
                 line = self.cutting.answers[index]
@@ -196,14 +201,6 @@ class Builder:
             if block.opens_key:
                 break
         return any(block.name == name for block in self.outline.blocks if not block.is_key)
-
-    def _open_group(self, piece: ParsedLine, head: GroupHead) -> None:
-        rest = piece.text[head.end :]
-        self.group = Group(head)
-        self.outline.groups.append(self.group)
-        if rest.strip():
-            self.group.pieces.append(replace(piece, text=rest, centred=False, in_table=False))
-        self.open = self.group.pieces
 
 
 def _name(head: str) -> str:

@@ -3,11 +3,10 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from pathlib import PurePosixPath
 
 from build_dataset.pipeline.parse.draft import Draft
-from build_dataset.pipeline.parse.keys import Unmatched
 from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, waiting_item
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.grouping import group_values
@@ -126,7 +125,12 @@ def _pair(
     whole = key.key.size >= WHOLE * len(paper.questions)
     unmatched = apply_key(paper, key.key, replace=corrected and whole)
     outcome.keys[key.document] = paper.document
-    outcome.notes.extend(_notes(key, paper, unmatched))
+    if unmatched:
+        numbers = _some(sorted(number for _, number in unmatched))
+        outcome.notes.append(f"{key.document} answers {numbers}, which {paper.document} does not have")
+    if paper.silent:
+        silent = _some([draft.number or 0 for draft in paper.silent])
+        outcome.notes.append(f"{key.document} is silent about {silent} of {paper.document}")
 
 
 def _contradiction(key: ParsedPaper, paper: ParsedPaper) -> str | None:
@@ -198,15 +202,6 @@ def _flat(text: str) -> str:
     """Return text without white space, 130² as 1302; the end of a line stays between digits: 代號：1301, 104年."""
     plain = unicodedata.normalize("NFKC", text)
     return re.sub(r"\s+", "", re.sub(r"(?<=[0-9A-Za-z])\s*\n\s*(?=\d)", "|", plain))
-
-
-def _notes(key: ParsedPaper, paper: ParsedPaper, unmatched: Unmatched) -> Iterable[str]:
-    if unmatched:
-        numbers = _some(sorted(number for _, number in unmatched))
-        yield f"{key.document} answers {numbers}, which {paper.document} does not have"
-    if paper.silent:
-        silent = _some([draft.number or 0 for draft in paper.silent])
-        yield f"{key.document} is silent about {silent} of {paper.document}"
 
 
 def _some(numbers: Sequence[int]) -> str:

@@ -12,7 +12,7 @@ from build_dataset.pipeline.parse.heads import INSTRUCTION, announcement, questi
 from build_dataset.pipeline.parse.keys import Key, Unmatched, apply_entries, counted_place
 from build_dataset.pipeline.parse.labels import has_label
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans, place_of
-from build_dataset.pipeline.parse.nets import Caught, Reading, SourceDoubt, cast
+from build_dataset.pipeline.parse.nets import Caught, Reading, cast
 from build_dataset.pipeline.parse.outline import Outline, Role
 from build_dataset.pipeline.parse.running import TITLE
 from build_dataset.pipeline.patterns import Patterns
@@ -26,7 +26,6 @@ _P = Patterns(__name__)
 Mismatch = tuple[str, str, str]  # (reason, the head that states what is wrong, detail)
 TITLE_WITHIN = 3  # lines before a section's first question in which its title must stand: 第二套, （B卷）
 _HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
-TracedLines = tuple[Part, str, Sequence[ParsedLine], str | None]  # part, rule, lines, what they say
 STAGE = "parse"
 MOST_UNSURE, SURE_LINE = 24, 0.99  # unsure characters that a question keeps; a line that is sure as a whole
 
@@ -109,7 +108,7 @@ def trace_of_paper(paper: ParsedPaper) -> Trace:
     return Trace(item_id=paper.document, document=paper.document, spans=lines, steps=steps)
 
 
-def _traced(paper: ParsedPaper) -> Iterator[TracedLines]:
+def _traced(paper: ParsedPaper) -> Iterator[tuple[Part, str, Sequence[ParsedLine], str | None]]:
     claimed, outline = _claimed(paper), paper.outline
     for piece, role in paper.roles():
         if role in _HEADS and place_of(piece) not in claimed:
@@ -180,7 +179,12 @@ class ParseOutcome:
                 self.review.append(waiting_item(question.question_id, doubts[0][0], why, question))
             else:
                 self.questions.append(question)
-        self.review += [_waiting_source(f"{name}#{doubt.reason}", doubt) for doubt in caught.doubts]
+        for doubt in caught.doubts:  # a doubt about a source is one item with all its questions
+            questions = [reading.question for reading in doubt.readings]
+            item = f"[{','.join(question.model_dump_json(exclude_none=True) for question in questions)}]"
+            names = [question.question_id for question in questions]
+            whole = waiting_item(f"{name}#{doubt.reason}", doubt.reason, doubt.detail)
+            self.review.append(whole.model_copy(update={"question_ids": names, "item": item}))
         self.notes += [f"{name}: {note}" for note in caught.notes]
 
     def extend(self, outcome: ParseOutcome) -> None:
@@ -200,11 +204,15 @@ def finish(paper: ParsedPaper, document: Document, settings: SourceParams | None
     groups: dict[str, str] = {}
     sizes = Counter(draft.group for draft in paper.items if draft.group)
     for draft in paper.items:
-        name = ids.of(draft)
+        number = f"{draft.number:03d}" if draft.number is not None else ""
+        name = ids.take(draft.section, number + draft.suffix)
         if draft.group and sizes[draft.group] > 1:
             groups.setdefault(draft.group, f"{name}-g")
-        elif draft.group:
-            _alone(draft)
+        elif draft.group:  # a group of one is no group: its case is its stem where it has none of its own
+            draft.group = None
+            if draft.shared_stem and not draft.shared_options:
+                draft.stem = f"{draft.shared_stem}\n{draft.stem}".strip() if draft.stem else draft.shared_stem
+                draft.shared_stem = None
         question = _question(draft, name, groups.get(draft.group or ""), document)
         if draft.set_aside:
             outcome.reject(name, *draft.set_aside, question.model_dump_json())
@@ -220,14 +228,6 @@ def finish(paper: ParsedPaper, document: Document, settings: SourceParams | None
     return outcome
 
 
-def _alone(draft: Draft) -> None:
-    """A group of one is no group: its case is its stem where it has none of its own."""
-    draft.group = None
-    if draft.shared_stem and not draft.shared_options:
-        draft.stem = f"{draft.shared_stem}\n{draft.stem}".strip() if draft.stem else draft.shared_stem
-        draft.shared_stem = None
-
-
 class _Ids:
     """Ids of questions of a document; a collision gets a letter."""
 
@@ -236,13 +236,9 @@ class _Ids:
         self.taken: set[str] = set()
         self.extra: Counter[str] = Counter()  # letters tried for each name
 
-    def of(self, draft: Draft) -> str:
-        number = f"{draft.number:03d}{draft.suffix}" if draft.number is not None else draft.suffix
-        return self.take(question_id(self.sha256, draft.section, number))
-
-    def take(self, name: str) -> str:
-        """Return the name itself, or the name with the first letter that makes it unique."""
-        free = name
+    def take(self, section: int, number: str) -> str:
+        """Return the id of a place, with the first letter that makes it unique where it was taken."""
+        name = free = question_id(self.sha256, section, number)
         while free in self.taken:
             extra = self.extra[name]
             free = f"{name}{chr(98 + extra)}" if extra < 25 else f"{name}z{extra}"  # b, c … z, then z25
@@ -308,19 +304,9 @@ def waiting_item(name: str, reason: str, detail: str, question: Question | None 
     return ReviewItem(item_id=name, question_ids=names, stage=STAGE, reason=reason, detail=detail, item=item)
 
 
-def _waiting_source(name: str, doubt: SourceDoubt) -> ReviewItem:
-    """A doubt about a source is one item with all its questions."""
-    questions = [reading.question for reading in doubt.readings]
-    item = f"[{','.join(question.model_dump_json(exclude_none=True) for question in questions)}]"
-    names = [question.question_id for question in questions]
-    return ReviewItem(
-        item_id=name, question_ids=names, stage=STAGE, reason=doubt.reason, detail=doubt.detail, item=item
-    )
-
-
 def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[ReviewItem]:
     for gap in paper.gaps:
-        name = ids.take(question_id(document.sha256, gap.section, f"{gap.number:03d}"))
+        name = ids.take(gap.section, f"{gap.number:03d}")
         detail = f"number {gap.number} of section {gap.section} was not found; {gap.detail}"
         yield waiting_item(name, "missing_number", f"{document.document}: {detail}")
     for place, (reason, head, detail) in enumerate(paper.mismatches, 1):

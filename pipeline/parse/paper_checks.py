@@ -10,7 +10,7 @@ from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import split_fields
 from build_dataset.pipeline.parse.folding import structural, without_digits
 from build_dataset.pipeline.parse.labels import are_labels, find_labels, opens_option
-from build_dataset.pipeline.parse.lines import REGIONS, SHORT_OF, ParsedLine
+from build_dataset.pipeline.parse.lines import REGIONS, SHORT_OF
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.pipeline.parse.question_checks import (
@@ -134,7 +134,7 @@ def _cases_before(judged: Judged) -> Findings:
             where = ""
         elif where:
             yield draft, f"a case may stand {where}"
-        if draft.is_flagged("case_inside") and not draft.group:
+        if "case_inside" in dict(draft.flags) and not draft.group:
             where, parts = f"behind the options of number {draft.number}", 0
 
 
@@ -225,24 +225,16 @@ def _repeated_feet(judged: Judged) -> Findings:
 
 def _line_under_last(draft: Draft, judged: Judged) -> str | None:
     """Return a line under the last option that does not go on from it: the line above ends short of its column."""
+    # Options may run on from line to line, each about as full: Ⓓ丁 Ⓔ24小时尿 / 蛋白定量.
+    inside = [piece.text for piece in draft.pieces if any(label.start for label in find_labels(piece.text))]
     for above, below in pairwise(last_option_lines(draft)):
         in_cells = below.in_table and above.in_table
         short = below.kind not in REGIONS and not in_cells and judged.edges.ends_short(above)
         goes_on = _P.unfinished.search(above.text) or GOES_ON.match(below.text)  # D. 由于 / 感染
-        if (
-            short
-            and not goes_on
-            and not are_labels(above.text.strip(" .．、)）").upper())
-            and not _runs_on(draft, above)
-        ):
+        runs_on = len(inside) > 1 and above.text in inside and len(above.text) >= SHORT_OF * max(map(len, inside))
+        if short and not (goes_on or runs_on or are_labels(above.text.strip(" .．、)）").upper())):
             return below.text
     return None
-
-
-def _runs_on(draft: Draft, line: ParsedLine) -> bool:
-    """Return whether options run on from line to line, and this one is about as full: Ⓓ丁 Ⓔ24小时尿 / 蛋白定量."""
-    inside = [piece.text for piece in draft.pieces if any(label.start for label in find_labels(piece.text))]
-    return len(inside) > 1 and line.text in inside and len(line.text) >= SHORT_OF * max(map(len, inside))
 
 
 @COMPARED("text_left_over", "D. 丁 / （除外）; D. 丁 / 第二套")

@@ -1,6 +1,7 @@
 """Questions that share an item, its options, a case or an answer: taken apart, or given what is shared."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from rapidfuzz import fuzz
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import Fields
-from build_dataset.pipeline.parse.folding import join_lines, without_blanks
+from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
 from build_dataset.pipeline.parse.labels import label_at, labels_in
 from build_dataset.pipeline.parse.lines import ParsedLine
@@ -23,7 +24,6 @@ from build_dataset.schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns(__name__)
 Lines = list[ParsedLine]
-PartRuns = tuple[Sequence[int], list[OptionRun], int]  # names of parts, their options, where the first begin
 COPY_LIKENESS = 0.8  # least likeness of a question printed twice; others of a subject reach 0.5
 MIN_COPIES = 3  # the least number of questions printed again
 
@@ -157,7 +157,9 @@ def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields)
     names, runs, start = _labelled_runs(head, numbers)
     lead = join_lines(head[:start])  # the text before the first options
     even = len(runs) == len(numbers)  # a run each, in order
-    letters = _letter_each(fields, len(numbers))
+    letters: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers  # ACB, （1）A
+    apart = next((match for text in fields.answer_texts if (match := _P.each.match(text))), None)  # A C B
+    letters = labels_in(apart[0]) if apart and len(letters) != len(numbers) else letters
     for index, (number, name) in enumerate(zip(numbers, names, strict=True)):
         draft = draft_of(item, pieces, fields)
         draft.number, draft.group = number, f"n{item.run}.{item.number}"
@@ -175,7 +177,7 @@ def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields)
         yield draft
 
 
-def _labelled_runs(head: str, numbers: Sequence[int]) -> PartRuns:
+def _labelled_runs(head: str, numbers: Sequence[int]) -> tuple[Sequence[int], list[OptionRun], int]:
     """Return the runs behind the labels of the parts of 第4-5题, （1） and （2）, or （4） and （5）; else all runs."""
     labels = list(_P.part_line.finditer(head))
     names = [int(label[1] or label[2]) for label in labels]
@@ -187,13 +189,6 @@ def _labelled_runs(head: str, numbers: Sequence[int]) -> PartRuns:
         return names, named_runs, labels[0].start()
     in_turn = find_runs(head)
     return numbers, in_turn, in_turn[0].start if in_turn else len(head)
-
-
-def _letter_each(fields: Fields, count: int) -> Sequence[str]:
-    """Return the letters of an answer for each of so many questions: ACB, A C B, （1）A."""
-    letters: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers
-    apart = next((match for text in fields.answer_texts if (match := _P.each.match(text))), None)
-    return labels_in(apart[0]) if apart and len(letters) != count else letters
 
 
 def part_drafts(item: NumberedItem, pieces: Lines, parts: Parts, fields: Fields) -> Iterable[Draft]:
@@ -270,9 +265,9 @@ def _likeness(original: Draft, copy: Draft) -> float:
 
 
 def _text(draft: Draft) -> str:
-    """Return the text of a question without widths and spaces."""
+    """Return the text of a question without widths, white space, brackets and blanks."""
     whole = draft.stem + "".join(label + text for label, text in draft.options)
-    return without_blanks(whole)
+    return re.sub(r"[\s_（）()]+", "", unicodedata.normalize("NFKC", whole))
 
 
 def share_joint_answers(drafts: Sequence[Draft]) -> None:

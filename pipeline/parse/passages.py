@@ -119,11 +119,9 @@ def _script(text: str) -> bool:
 
 
 def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:
-    """Return whether stems cannot stand alone: many are alike beside other options, or speak of a text outside.
-
-    And whether they say what others say too, and nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是.
-    Those with a case lack nothing: a second text, of a solution, is none of theirs.
-    """
+    """Return whether stems cannot stand alone: many are alike beside other options, or speak of a text outside."""
+    # And whether they say what others say too, and nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是. Those
+    # with a case lack nothing: a second text, of a solution, is none of theirs.
     rows, asked = len(asked), [draft for draft in asked if not draft.case]
     times = Counter(draft.stem for draft in {(draft.stem, str(draft.options)): draft for draft in asked}.values())
     alike = sum(times[draft.stem] > 1 for draft in asked)
@@ -166,17 +164,14 @@ def _telling(checked: Sequence[tuple[Asked, str]]) -> float:
 
 def _gain(texts: Sequence[str], others: Sequence[str]) -> float:
     """Return how much more of texts their own rows' other text holds than that of the next row does."""
-    shares = [_contained(text, passage) for text, passage in zip(texts, others, strict=True)]
-    next_ = [_contained(text, passage) for text, passage in zip(texts, others[1:], strict=False)]
-    return sum(shares) / max(1, len(shares)) - sum(next_) / max(1, len(next_))
-
-
-def _contained(text: str, passage: str) -> float:
-    """Return the share of a text's pairs of words, or of ideographs, that another holds."""
-    wanted, held = _pairs(text), _pairs(passage)
-    return len(wanted & held) / len(wanted) if wanted else 0.0
+    wanted, held = [*map(_pairs, texts)], [*map(_pairs, others)]
+    own, next_ = (
+        [len(pairs & other) / max(1, len(pairs)) for pairs, other in zip(wanted, rows, strict=False)]
+        for rows in (held, held[1:])
+    )
+    return sum(own) / max(1, len(own)) - sum(next_) / max(1, len(next_))
 
 
 def _pairs(text: str) -> set[tuple[str, ...]]:
-    words = _P.word.findall(text.casefold())
-    return {*pairwise(words)}
+    """Return the pairs of words, or of ideographs, of a text."""
+    return {*pairwise(_P.word.findall(text.casefold()))}

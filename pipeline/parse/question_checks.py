@@ -13,7 +13,7 @@ from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import opens_field, split_fields
 from build_dataset.pipeline.parse.folding import structural, without_digits
 from build_dataset.pipeline.parse.labels import find_labels, has_label, labels_in, opens_option, run_from_a
-from build_dataset.pipeline.parse.lines import ColumnEdges, ParsedLine, is_complete_line
+from build_dataset.pipeline.parse.lines import ParsedLine, is_complete_line
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.running import is_title
 from build_dataset.pipeline.patterns import Patterns
@@ -175,16 +175,12 @@ def _long_option(draft: Draft, judged: Judged) -> Iterable[str]:
     sizes = sorted((len(text), label) for label, text in draft.options)
     (second, _), (longest, label) = sizes[-2:] if len(sizes) > 1 else ((0, ""), (0, ""))
     long = longest > LONG_OPTION and longest > TIMES * second and not draft.shared_options
-    if long and not (label == draft.options[-1][0] and _is_one_paragraph(draft, judged.edges)):
+    lines = draft.pieces[max((i for i, piece in enumerate(draft.pieces) if has_label(piece.text)), default=0) :]
+    full = len(lines) > 1 and not any(is_complete_line(piece, judged.edges) for piece in lines[:-1])
+    # The last option runs over full lines without a stop: no other text stands under it.
+    paragraph = label == draft.options[-1][0] and full and not re.search(r"[？?。](?=.)", draft.options[-1][1])
+    if long and not paragraph:
         yield f"{label} has {longest} characters, the others at most {second}: {dict(draft.options)[label][-100:]!r}"
-
-
-def _is_one_paragraph(draft: Draft, edges: ColumnEdges) -> bool:
-    """Return whether the last option runs over full lines without a stop: no other text stands under it."""
-    last = max((i for i, piece in enumerate(draft.pieces) if has_label(piece.text)), default=0)
-    lines = draft.pieces[last:]
-    full = len(lines) > 1 and not any(is_complete_line(piece, edges) for piece in lines[:-1])
-    return full and not re.search(r"[？?。](?=.)", draft.options[-1][1])
 
 
 @CONTENT("options_alike", "A. 甲 B. 甲")

@@ -14,13 +14,8 @@ from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
-_UNUSUAL = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
-_FINDS = [
-    ((row["reason"], row["says"]), form.match if form.pattern.startswith(r"\A") else form.search)
-    for row, form in _UNUSUAL
-]
-"""Doubts and the searches for them: ``search`` would look for a beginning at every character."""
-
+_FINDS = [((row["reason"], row["says"]), re.compile(row["pattern"]).search) for row in _P.rows("unusual")]
+"""Doubts and the searches for them: texts that programs left."""
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
@@ -98,7 +93,9 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     for tail in (end + labels_alone for end in (labelled, "".join(texts)) for labels_alone in empty):
         if len(texts) > 1 and text.endswith(tail) and len(text) > len(tail):
             before = places[len(text) - len(tail) - 1][0] + 1
-            if "\n" not in stem[before:].strip() and _is_sentence([option for _, option in options]):
+            # parts of one sentence, one of which is wrong: There is | a lot of | mice in
+            sentence = options[0][1][:1].isupper() and all(option[:1].islower() for _, option in options[1:])
+            if sentence and "\n" not in stem[before:].strip():
                 return stem, False
             # Of （ ）》A、甲 the marks up to the label belong to the stem.
             end = next((at for at, char in enumerate(stem[before:], before) if char.isalnum()), before)
@@ -109,11 +106,6 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     start = min(places_of, default=-1) if apart else -1
     repeated = start > 0 and len(texts) > 2 and sum(map(len, texts)) >= _COPIED * (len(text) - start)
     return stem, repeated
-
-
-def _is_sentence(texts: Sequence[str]) -> bool:
-    """Return whether texts are the parts of one sentence, one of which is wrong: There is | a lot of | mice in."""
-    return texts[0][:1].isupper() and all(text[:1].islower() for text in texts[1:])
 
 
 def _bare(text: str) -> str:

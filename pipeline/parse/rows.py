@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from build_dataset.pipeline.claims.explanations import contradiction
 from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
@@ -89,15 +89,11 @@ class SourceTable:
 
 @dataclass
 class _Raw:
-    """A row, and what is read from it once. Another process reads it anew: texts cost less to send than fields."""
+    """A row, and what is read from it once."""
 
     row: SourceRow
     fields: Fields
     columns: Columns
-
-    def __reduce__(self) -> Any:
-        """Send the row as it was found."""
-        return _again, (self.row, self.columns)
 
     @cached_property
     def options(self) -> Options:
@@ -109,12 +105,6 @@ class _Raw:
         """Its stem without the options behind it."""
         stem = cells.text_of(self.fields, self.columns.roles.get("stem", ())) or ""
         return cut_stem(stem)[0] if self.columns.options_in_stem else stem
-
-
-def _again(row: SourceRow, columns: Columns) -> _Raw:
-    fields = _loaded(row)
-    assert not isinstance(fields, RowError)
-    return _Raw(row, fields, columns)
 
 
 class _Habits:
@@ -149,17 +139,10 @@ class _Habits:
         return some
 
 
-class RowBlock(NamedTuple):
-    """Rows of a table that are read together, and all that it takes to read them."""
-
-    document: Document
-    habits: _Habits
-    rows: Sequence[_Raw]
-
-
-def read_block(block: RowBlock) -> list[Found]:
+def read_block(block: tuple[Document, _Habits, Sequence[_Raw]]) -> list[Found]:
     """Read some rows of a table, in any process."""
-    return [_question(row, block.document, block.habits) for row in block.rows]
+    document, habits, rows = block
+    return [_question(row, document, habits) for row in rows]
 
 
 def sources_of(
@@ -192,22 +175,20 @@ def questions_of(
     habits = _Habits(raw, columns, document.document + part, declared)
     made: dict[int, Found] = {number: fields for number, fields in loaded.items() if isinstance(fields, RowError)}
     parts = (raw[at : at + _BLOCK] for at in range(0, len(raw), _BLOCK))
-    for block, outcome in each(read_block, (RowBlock(document, habits.of(some), some) for some in parts)):
+    for (_, _, block), outcome in each(read_block, ((document, habits.of(some), some) for some in parts)):
         if isinstance(outcome, Failure):
             failed = RowError("parser_failed", f"{document.document}: the parser failed: {outcome.detail}")
-            outcome = [failed] * len(block.rows)
-        made |= zip((row.row.row for row in block.rows), outcome, strict=True)
+            outcome = [failed] * len(block)
+        made |= zip((row.row.row for row in block), outcome, strict=True)
     read: list[Read] = [(row, made[row.row]) for row in rows]
     _case_written_once(read, columns)
     return SourceTable(document, sheet, columns, read, habits.own_ids, declared, habits.furniture.notes, part)
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:
-    """Doubt the rows without a case below one whose case no other row has, in place: it may be theirs too.
-
-    Not where rows say that they stand alone (A1, 单选题) or which belong together, or other cases are written at
-    each of their questions.
-    """
+    """Doubt the rows without a case below one whose case no other row has, in place: it may be theirs too."""
+    # Not where rows say that they stand alone (A1, 单选题) or which belong together, or other cases are written at each
+    # of their questions.
     if "shared" not in columns.roles or "group" in columns.roles:
         return
     cases = [None if isinstance(result, RowError) else result[0].shared_stem for _, result in read]

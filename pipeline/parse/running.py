@@ -40,7 +40,13 @@ def without_running(lines: list[Line]) -> list[Line]:
 
     Titles before the first question are kept: they name the exam.
     """
-    first = next((at for at, line in enumerate(lines) if _opens_questions(line, lines[0].page)), len(lines))
+    first = 0  # the line with which the questions begin at the latest: by its number, or past the first page
+    while first < len(lines) and lines[first].page == lines[0].page:
+        line = lines[first]
+        mark = heads.number_candidate(0, fold(line.text)) if line.kind is LineKind.TEXT else None
+        if mark and (mark.value == 1 or (mark.style is not NumberStyle.BARE and mark.weight >= CLEAR)):
+            break
+        first += 1
     at_edges = Counter(without_digits(line.text) for line in _edges(lines).values() if _titles(line))
     titles = {without_digits(line.text) for line in lines[:first] if _titles(line)}
     titles |= {title for title, times in at_edges.items() if times > 1}
@@ -64,19 +70,10 @@ def _without_misread(kept: list[Line], lines: Sequence[Line]) -> list[Line]:
     return [line for line in kept if id(line) not in misread]
 
 
-def _opens_questions(line: Line, page: int) -> bool:
-    """Return whether the questions begin with a line at the latest: by its number, or past the first page."""
-    mark = heads.number_candidate(0, fold(line.text)) if line.kind is LineKind.TEXT else None
-    clear = mark and mark.style is not NumberStyle.BARE and mark.weight >= CLEAR
-    return line.page > page or (mark is not None and mark.value == 1) or bool(clear)
-
-
 def _without_stamps(lines: list[Line]) -> list[Line]:
-    """The lines without what a site stamps on pages: its address, or its name beside the first or last lines.
-
-    A stamp that was read as the end of a line is cut off it. Its name must have been recognised so on several pages:
-    what stands on lines of its own may be the end of a stem, which repeats too.
-    """
+    """The lines without what a site stamps on pages: its address, or its name beside the first or last lines."""
+    # A stamp that was read as the end of a line is cut off it. Its name must have been recognised so on several pages:
+    # what stands on lines of its own may be the end of a stem, which repeats too.
     addresses = {line.page for line in lines if _P.address.fullmatch(_last_cell(line))}
     edges = (line for page in _pages(lines) for line in (*page[:STAMPED], *page[-STAMPED:]))
     cells = [(_last_cell(line), line) for line in edges if line.confidence is not None and "\t" in line.text]
@@ -93,11 +90,9 @@ def _without_stamps(lines: list[Line]) -> list[Line]:
 
 
 def _without_refrains(lines: list[Line]) -> list[Line]:
-    """The lines without what a site prints after every item: 版权方授权…, 上一节 本书简介 下一节, its name.
-
-    Phrases of questions repeat too. They stand before options (最可能的诊断是), open a part, are the rest of a full
-    line (综合征), or follow the line that they follow elsewhere; a refrain does none of this in nearly all places.
-    """
+    """The lines without what a site prints after every item: 版权方授权…, 上一节 本书简介 下一节, its name."""
+    # Phrases of questions repeat too. They stand before options (最可能的诊断是), open a part, are the rest of a full
+    # line (综合征), or follow the line that they follow elsewhere; a refrain does none of this in nearly all places.
     texts = [_spaceless(line) for line in lines]
     places = group_values((text, index) for index, text in enumerate(texts) if text)
     pages = len({line.page for line in lines})
@@ -107,7 +102,9 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
     if not often:
         return lines
     others = [at for at, text in enumerate(texts) if text not in often]
-    edges = _right_edges(lines)
+    texts_of = [line for line in lines if line.kind is LineKind.TEXT]
+    ends = group_values((line.column, line.box.x1 if line.box else width(line.text)) for line in texts_of)
+    edges = {column: max(0.0, *rights) for column, rights in ends.items()}  # of the longest line of every column
     refrains = set()
     for text, indices in often.items():
         on = [lines[index].page for index in indices]
@@ -122,11 +119,9 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
 
 
 def _without_scattered(lines: list[Line]) -> list[Line]:
-    """The lines without those that stand anywhere, as running heads do where a text has lost its pages.
-
-    Such a line, spaces, digits and signs aside, comes before options, answers, numbers and other text alike; what
-    belongs to questions keeps its place among them. It is cut off where it is glued to another line, too.
-    """
+    """The lines without those that stand anywhere, as running heads do where a text has lost its pages."""
+    # Such a line, spaces, digits and signs aside, comes before options, answers, numbers and other text alike; what
+    # belongs to questions keeps its place among them. It is cut off where it is glued to another line, too.
     places = group_values(
         (letters_alone(line.text), index)
         for index, line in enumerate(lines)
@@ -155,10 +150,8 @@ def _without_labelled(lines: list[Line]) -> list[Line]:
 
 
 def _is_scattered(indices: Sequence[int], lines: Sequence[Line]) -> bool:
-    """Return whether a line stands before lines of three kinds, each twice or more, and often after a short one.
-
-    The end of an option or of a stem goes on from a full line.
-    """
+    """Return whether a line stands before lines of three kinds, each twice or more, and often after a short one."""
+    # The end of an option or of a stem goes on from a full line.
     following = Counter(_place_kind(lines[index + 1].text) for index in indices if index + 1 < len(lines))
     if sum(times > 1 for times in following.values()) < 3:
         return False
@@ -188,11 +181,9 @@ def _spaceless(line: Line) -> str:
 
 
 def _apart(indices: list[int], lines: list[Line], others: list[int], edges: Mapping[int, float]) -> int:
-    """Return in how many places a text neither goes on from a full line nor stands before options.
-
-    Of places after the same line, or before the same, the first counts. Lines that come again and again are passed
-    over: ``others`` are the places of the rest.
-    """
+    """Return in how many places a text neither goes on from a full line nor stands before options."""
+    # Of places after the same line, or before the same, the first counts. Lines that come again and again are passed
+    # over: ``others`` are the places of the rest.
     apart = 0
     seen: set[tuple[str, str]] = set()
     for index in indices:
@@ -231,13 +222,6 @@ def _beside(refrains: Set[str], often: Mapping[str, list[int]], texts: Sequence[
                     grown.add(text)
                     waiting.append(text)
     return grown
-
-
-def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
-    """Return the end of the longest line of every column; of lines without boxes, in half characters."""
-    texts = (line for line in lines if line.kind is LineKind.TEXT)
-    ends = group_values((line.column, line.box.x1 if line.box else width(line.text)) for line in texts)
-    return {column: max(0.0, *rights) for column, rights in ends.items()}
 
 
 def _is_full(line: Line, edges: Mapping[int, float]) -> bool:

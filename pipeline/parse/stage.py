@@ -1,6 +1,6 @@
 """The parse stage: lines and rows in, questions out, everything accounted for."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
@@ -188,12 +188,24 @@ def _rows(documents: Documents, tables: Tables, params: ParseParams, context: Co
             read += sources_of(SourceRow.from_frame(frame), documents[name], declared, mapper)
             advance(frame.height)
     for source in with_ids(with_former_names(read, tables.get("ids", ReleasedId.to_frame([])))):
-        _take(source, outcome)
+        outcome.into += len(source.rows)
+        for row, result in source.rows:
+            if isinstance(result, RowError):
+                outcome.reject(f"{row.document}#{row.row}", result.reason, result.detail, row.fields)
+        outcome.take_source(source.name, source.caught())
+        if isinstance(source.columns, Columns):
+            outcome.columns[source.name] = source.columns.facts()
+        outcome.notes += [f"{source.name}: {note}" for note in source.notices()]
     tabular = {name for name, document in documents.items() if document.rows is not None}
     for name in sorted(tabular - {*tables["rows"]["document"]}):
         outcome.into += 1
         outcome.reject(name, "no_questions", f"{name}: it has no rows")
-    outcome.notes += _unknown_sources(params.sources, documents)
+    known = {name for document in documents for name in (document, PurePosixPath(document).name)}
+    outcome.notes += [
+        f'[sources."{name}"] in dataset.toml names no file that was read'  # most often a typing error
+        for name in params.sources
+        if not {name, name.rpartition("#")[0]} & known
+    ]
     return outcome
 
 
@@ -205,25 +217,3 @@ def declared_for(document: str, sources: Mapping[str, SourceParams]) -> dict[str
             if key == name or key.startswith(f"{name}#"):
                 params_by_sheet[key[len(name) + 1 :] or None] = params
     return params_by_sheet
-
-
-def _unknown_sources(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
-    """Return the entries of ``[sources]`` that name no file: most often typing errors."""
-    known = {name for document in documents for name in (document, PurePosixPath(document).name)}
-    return [
-        f'[sources."{name}"] in dataset.toml names no file that was read'
-        for name in sources
-        if not {name, name.rpartition("#")[0]} & known
-    ]
-
-
-def _take(source: SourceTable, outcome: ParseOutcome) -> None:
-    """Put the rows of a table where they belong, and tell of a table that was stopped or has no key."""
-    outcome.into += len(source.rows)
-    for row, result in source.rows:
-        if isinstance(result, RowError):
-            outcome.reject(f"{row.document}#{row.row}", result.reason, result.detail, row.fields)
-    outcome.take_source(source.name, source.caught())
-    if isinstance(source.columns, Columns):
-        outcome.columns[source.name] = source.columns.facts()
-    outcome.notes += [f"{source.name}: {note}" for note in source.notices()]

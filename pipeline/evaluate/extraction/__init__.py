@@ -96,11 +96,7 @@ def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Ext
     for name, rule in RULES.items():
         stated = several and several.sureness is Sureness.EXPLICIT
         answer = rule(task) if several is None or name in (_STILL[:2] if stated else _STILL) else None
-        if (
-            answer is None
-            or not answer.labels
-            or (name in _WEAK and (_ruled_out(output, answer) or _breaks_off(output, answer)))
-        ):
+        if answer is None or not answer.labels or (name in _WEAK and _is_outweighed(output, answer)):
             continue
         letters = tuple(sorted(set(answer.labels)))
         if name == "head" and len(letters) == len(output.options) > 1:
@@ -112,7 +108,9 @@ def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Ext
             return Extraction()  # A or B?
         extraction = Extraction(letters, name, (answer.start, answer.end))
         marked = SURENESS[name] is Sureness.EXPLICIT and _P.own_mark.search(output.codes)  # 【答案】: AD, a wrong list
-        if len(letters) == 1 or marked or _may_be_several(task, extraction):
+        items = output.items  # a list can be the answer, not in a text that goes through all and calls all right
+        through = len(letters) == len(output.options) == len(items) and not items[0].first
+        if len(letters) == 1 or marked or multiple or (multiple is None and not through):
             return extraction
         several = several or extraction
     # 剩下的D和E: where one is asked for, a list is no answer unless it is stated as one
@@ -120,12 +118,9 @@ def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Ext
 
 
 def _contradicts_itself(task: ReadingTask) -> bool:
-    """Return whether sentences that are nothing but an answer differ: A⏎C, 答案：A⏎答案：C, 题目1：A／题目2：C.
-
-    Likewise where three options or more are chosen in turn, each in the passage about it.
-
-    Not where the last is marked as final (A⏎最终答案：C) or as a correction, nor where letters alone are headings.
-    """
+    """Return whether sentences that are nothing but an answer differ: A⏎C, 答案：A⏎答案：C, 题目1：A／题目2：C."""
+    # Likewise where three options or more are chosen in turn, each in the passage about it.
+    # Not where the last is marked as final (A⏎最终答案：C) or as a correction, nor where letters alone are headings.
     codes, words, text = task.output.codes, task.output.words, task.output.text
     # A：…故选A。B：…故选B。C：…故选C
     chosen = {claim.labels for claim in task.claims("stated", "called") if is_own(task, claim)}
@@ -160,28 +155,16 @@ def _answers_several_questions(task: ReadingTask) -> bool:
     return all(claim.start < answers[-1].end() for claim in task.claims("stated", "called"))
 
 
-def _ruled_out(output: Text, answer: FoundAnswer) -> bool:
-    """Return whether the text itself says that options are not what the stem asks for."""
-    # 错误的是: an option that is called right is not it
-    denied = output.judged.right if output.wrong else output.judged.wrong
-    return output.wrong is not None and set(answer.labels) <= set(denied)
-
-
-def _breaks_off(output: Text, answer: FoundAnswer) -> bool:
-    """Return whether a text has no end, or says there is no telling, and neither opens with the finding nor chooses it.
-
-    The capacity is 2 F; to find the charge we multiply the capacity by the: F is a unit.
-    """
+def _is_outweighed(output: Text, answer: FoundAnswer) -> bool:
+    """Return whether a text itself says that options are not what the stem asks for, or has no end, or no telling."""
+    # The latter not where it opens with the finding or chooses it. The capacity is 2 F; to find the charge we multiply
+    # the capacity by the: F is a unit.
+    denied = output.judged.right if output.wrong else output.judged.wrong  # 错误的是: what is called right is not it
+    if output.wrong is not None and set(answer.labels) <= set(denied):
+        return True
     chosen = any(claim.start == answer.start and claim.kind == "concluded" for claim in output.claims)
     opens = not output.text[: answer.start].strip(" \n([") and len(output.items) < 2
     return not (chosen or opens) and breaks_off(output.text) is not None and answer.end <= len(output.text.rstrip()) - 8
-
-
-def _may_be_several(task: ReadingTask, extraction: Extraction) -> bool:
-    """Return whether a list can be the answer; not in a text that goes through all and calls all right."""
-    items = task.output.items
-    all_named = len(extraction.letters or ()) == len(task.output.options) == len(items) and not items[0].first
-    return task.multiple is not False and (task.multiple or not all_named)
 
 
 def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from build_dataset.pipeline.claims import Claim, Stance, Text
@@ -16,8 +15,7 @@ class FoundAnswer(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True)
-class ReadingTask:
+class ReadingTask(NamedTuple):
     """A text to be read for the answer to a question of one kind."""
 
     output: Text
