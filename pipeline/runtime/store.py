@@ -82,9 +82,8 @@ class ItemStore:
             with FileLock(f"{self.path}.lock"):  # SQLite does not wait its timeout for the change to WAL
                 connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")  # with WAL: a power cut may cost the last items
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB) WITHOUT ROWID"
-            )
+            fields = "key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB"
+            connection.execute(f"CREATE TABLE IF NOT EXISTS items ({fields}) WITHOUT ROWID")
             columns = [row[1] for row in connection.execute("PRAGMA table_info(items)")]
             if columns != ["key", "value", "digest"]:  # some other database
                 raise sqlite3.DatabaseError("another version wrote it")
