@@ -52,7 +52,8 @@ def _roles() -> dict[str, tuple[str, ...]]:
 
 def roles_of(header: str) -> tuple[str, ...]:
     """The parts of a question that a header names; ``correct`` may be an answer or a number of people."""
-    return _roles().get(plain_header(header), ())
+    name = plain_header(header)
+    return _roles().get(name) or _roles().get(name.removesuffix("json"), ())  # options_json
 
 
 def in_language(header: str) -> tuple[str, str] | None:

@@ -128,7 +128,7 @@ def looks_like(column: str, rows: Sequence[Fields], options: Sequence[str]) -> b
     texts = [text for row in rows if (text := string(row.get(column)))]
     others = [text for row in rows for name in options if (text := string(row.get(name)))]
     signs = all(letters_of(text, []) or is_number(text) for text in texts)  # as of a key
-    if 2 * len(set(texts)) < len(rows) or not others or signs:
+    if 2 * len(set(texts)) < len(rows) or not others or signs or all(map(cells.is_picture, texts)):
         return False
     ratio = (sum(map(len, texts)) / len(texts)) / (sum(map(len, others)) / len(others))
     return 1 / 3 < ratio < 3  # remarks and chapters are longer or shorter

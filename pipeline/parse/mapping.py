@@ -80,7 +80,7 @@ class _Search(TableCells):
         alone = [
             name for name in self._free() if option_of(name) and not isinstance(self._values(name)[0], list | dict)
         ]
-        if "answer" not in by_role and [*map(plain_header, alone)] == ["a"]:  # {"q": "…", "o": […], "a": 1}
+        if "answer" not in by_role and [*map(plain_header, alone)] in (["a"], ["k"]):  # {"q": "…", "o": […], "a": 1}
             self._take("answer", alone, "name")
 
     def _by_language(self) -> None:
@@ -111,7 +111,8 @@ class _Search(TableCells):
             roles["options"] or roles.pop("options")
         if self.columns.options or self._share_of_options(self.columns.roles.get("options", ())):
             return
-        groups = sources.likely_options(self.names, self.filled)
+        single = [name for name in self.names if not isinstance(next(iter(self._values(name)), None), list | dict)]
+        groups = sources.likely_options(single, self.filled)
         words = [*groups]
         if len(words) > 1:
             first, second = [", ".join(list(groups[word].values())[:5]) for word in words[:2]]
@@ -145,7 +146,8 @@ class _Search(TableCells):
         for name in [*self._free(), *self.columns.roles.get("link", ())]:
             of_answer = any(word in name.casefold() for word in vocabulary()["words"]["of_answer"])
             values = self._values(name)
-            if not of_answer and all(map(cells.is_picture, values)):
+            cited = plain_header(name).startswith(tuple(vocabulary()["words"]["cited"]))  # source_image: of its page
+            if not (of_answer or cited) and all(map(cells.is_picture, values)):
                 self.columns.roles.setdefault("image", []).append(name)
                 self.columns.found_by.setdefault("image", "content")
         for name in self.columns.roles.get("image", ()):
@@ -190,8 +192,8 @@ class _Search(TableCells):
                 continue
             read = [cells.read_options(value) for value in values]
             texts = any(len(text) > 1 for options in read for _, text in options.pairs)
-            keyed = len(names) > 1 or all(options.right for options in read)  # or they say it, or there is none
-            keyed = keyed or all(map(cells.names_letters, values))
+            said = sum(options.right is not None for options in read) >= answers.MOST * len(read)
+            keyed = len(names) > 1 or said or all(map(cells.names_letters, values))
             if keyed and texts and self._share_of_options([name]) >= 0.5:
                 self._take("options", [name], "content")
                 self.columns.roles["answer"] = [column for column in names if column != name]

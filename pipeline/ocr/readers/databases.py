@@ -1,5 +1,6 @@
 """Tables of questions in databases: Anki's decks (APKG), SQLite files, and dumps of SQL."""
 
+import html
 import json
 import re
 import sqlite3
@@ -16,7 +17,7 @@ from build_dataset.pipeline.ocr.readers.encoding import decode, looks_like_text
 from build_dataset.pipeline.ocr.readers.header import every_table
 from build_dataset.pipeline.ocr.readers.webpage import plain_html
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.columns import plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
 _P = Patterns(__name__)
@@ -126,48 +127,92 @@ def _bare(name: str) -> str:
 def with_options(grids: Grids) -> Grids:
     """Return the tables, with options that have a table of their own in the rows of their questions.
 
-    ``choice (title_id, content, is_correct)`` holds those of ``title (id, name)``.
+    ``choice (title_id, content, is_correct)`` holds those of ``title (id, name)``; so does ``answers (question_id, A,
+    B, C, key)``, and ``options (qid, option, optionid)`` where ``answer (qid, ansid)`` names the right ones.
     """
-    found = {**grids}
-    for name, grid in grids.items():
-        for column, header in enumerate(grid[0]):
+    found = {name: _without_markup(grid) for name, grid in grids.items()}
+    for name, grid in [*found.items()]:
+        for header in grid[0] if name in found else ():
             base = plain_header(header).removesuffix("id")
-            parent = next((one for one in grids if one != name and base and _names(one, base)), None)
-            if parent and base != plain_header(header) and (joined := _joined(grids[parent], grid, column, base)):
+            parent = _parent(found, name, header, base) if base != plain_header(header) else None
+            if parent and (joined := _joined(found, parent, name, header)):
                 found[parent] = joined
                 found.pop(name, None)
     return found
 
 
-def _names(table: str, base: str) -> bool:
-    """Return whether a table is that of a foreign key: question_id of questions, of quiz_question."""
-    return plain_header(table).removesuffix("s").endswith(base.removesuffix("s"))
-
-
-def _joined(questions: list[list[str]], options: list[list[str]], foreign: int, base: str) -> list[list[str]]:
-    """Return the table of questions with a column of their options, or nothing where these tables are none such."""
-    words = vocabulary()["words"]
-    flags = [
+def _without_markup(grid: list[list[str]]) -> list[list[str]]:
+    """Return a table with the text of its columns of escaped HTML: &lt;p&gt;甲&lt;/p&gt; is 甲."""
+    marked = {
         at
-        for at, header in enumerate(options[0])
-        if any(word in plain_header(header) for word in (*vocabulary()["options"]["parts"]["right"], "checked"))
-        and {row[at].casefold() for row in options[1:]} <= {*words["right"], *words["wrong"]}
-    ]
-    if len(flags) != 1:
+        for at, column in enumerate(zip(*grid[1:], strict=False))
+        if 2 * sum(bool(_P.markup.match(cell)) for cell in column) > sum(map(bool, column))
+    }
+    rows = (
+        [plain_html(html.unescape(cell)) if at in marked else cell for at, cell in enumerate(row)] for row in grid[1:]
+    )
+    return [grid[0], *rows] if marked else grid
+
+
+def _parent(grids: Grids, name: str, header: str, base: str) -> str | None:
+    """Return the table of questions that a column names: by its name, question_id, or as both have it, qid."""
+    named = (one for one in grids if one != name and base and plain_header(one).rstrip("s").endswith(base.rstrip("s")))
+    both = {one: grid for one, grid in grids.items() if one != name and header in grid[0] and _keyed_by(grid, header)}
+    repeats = len(_keyed_by(grids[name], header) or grids[name]) == len(grids[name])
+    asked = max(both, key=lambda one: len(str(both[one])), default=None) if repeats else None
+    return next(named, asked)
+
+
+def _keyed_by(grid: list[list[str]], header: str) -> dict[str, list[str]]:
+    """Return the rows of a table by a column in which each value stands once; nothing where one comes again."""
+    at = grid[0].index(header)
+    rows = {row[at]: row for row in grid[1:]}
+    return rows if len(rows) == len(grid) - 1 else {}
+
+
+def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str]]:
+    """Return the table of questions with their options, or nothing where these tables are none such."""
+    questions, options = grids[parent], grids[child]
+    foreign, names = options[0].index(header), [plain_header(one) for one in questions[0]]
+    own = next((names.index(one) for one in (plain_header(header), "id") if one in names), None)
+    ids = [str(number) if own is None else row[own] for number, row in enumerate(questions[1:], 1)]
+    if len([one for one in options[0] if option_of(one)]) > 1 and (beside := _keyed_by(options, header)):
+        more = [at for at, one in enumerate(options[0]) if at != foreign and plain_header(one) not in names]
+        rows = [[*row, *(beside.get(one, options[0])[at] for at in more)] for one, row in zip(ids, questions[1:], strict=True)]
+        return [[*questions[0], *(options[0][at] for at in more)], *rows] if 2 * len({*ids} & {*beside}) > len(ids) else []
+    if not (marks := _marks(grids, parent, child, header)):
         return []
-    text = max((at for at in range(len(options[0])) if at not in (foreign, *flags)), key=lambda at: _size(options, at))
+    text = max((at for at in range(len(options[0])) if at != foreign), key=lambda at: _size(options, at))
     said: dict[str, list[tuple[str, bool]]] = {}
-    for row in options[1:]:
-        said.setdefault(row[foreign], []).append((row[text], row[flags[0]].casefold() in words["right"]))
+    for row, mark in zip(options[1:], marks, strict=True):
+        said.setdefault(row[foreign], []).append((row[text], mark))
     head = [*questions[0]]
-    own = next((at for at, one in enumerate(head) if plain_header(one) in ("id", f"{base}id")), None)
     if not any("stem" in roles_of(one) for one in head):
         head[max(range(len(head)), key=lambda at: _size(questions, at))] = "question"
-    rows = [
-        [*row, json.dumps(said.get(row[own] if own is not None else str(number), []), ensure_ascii=False)]
-        for number, row in enumerate(questions[1:], 1)
-    ]
+    rows = [[*row, json.dumps(said.get(one, []), ensure_ascii=False)] for one, row in zip(ids, questions[1:], strict=True)]
     return [[*head, "options"], *rows] if 2 * sum(row[-1] != "[]" for row in rows) > len(rows) else []
+
+
+def _marks(grids: Grids, parent: str, child: str, header: str) -> list[bool]:
+    """Return of each row of a table of options whether it is right: by a column, or by a third table of their ids."""
+    words, options = vocabulary()["words"], grids[child]
+    columns = {one: [row[at].casefold() for row in options[1:]] for at, one in enumerate(options[0])}
+    says = (*vocabulary()["options"]["parts"]["right"], "checked")
+    flags = [
+        cells
+        for one, cells in columns.items()
+        if any(word in plain_header(one) for word in says) and {*cells} <= {*words["right"], *words["wrong"]}
+    ]
+    if len(flags) == 1:
+        return [cell in words["right"] for cell in flags[0]]
+    for grid in (grid for one, grid in grids.items() if one not in (parent, child) and header in grid[0]):
+        for at, key in enumerate(grid[0]):
+            named = {(row[grid[0].index(header)], row[at].casefold()) for row in grid[1:]}
+            for cells in columns.values() if key != header else ():
+                marks = [pair in named for pair in zip(columns[header], cells, strict=True)]
+                if cells != columns[header] and sum(marks) == len(named) > 1:
+                    return marks
+    return []
 
 
 def _size(grid: list[list[str]], at: int) -> int:

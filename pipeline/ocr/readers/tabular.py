@@ -22,6 +22,7 @@ from build_dataset.schemas.errors import UnreadableDocument, refused_as
 _P = Patterns(__name__)
 MAX_DEPTH = 9  # Objects within objects until a list of questions is found
 MAX_CELL = 10_000_000  # Characters of a cell of a CSV file: beyond it a quote was never closed
+_KEYED = 0.05  # Share of texts under a name that holds them from which on names are stems with their options
 _LONG = 40  # Characters of a text that is more than a heading
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _OF_ONE = {"options", "answer"}  # Roles that only a question has, not the chapter that it is in
@@ -79,7 +80,7 @@ def questions(value: Any, depth: int = 0) -> Iterator[Any]:
             yield from inner or [item]
     elif isinstance(value, dict) and depth < MAX_DEPTH:
         cut = [(key.split("|"), said) for key, said in value.items() if isinstance(said, str)]
-        if 2 * sum(said in parts[1:] for parts, said in cut) > len(value):  # {"stem|甲|乙": "甲"}
+        if sum(said in parts[1:] for parts, said in cut) > max(1, _KEYED * len(value)):  # {"stem|甲|乙": "甲"}
             yield from ({"question": parts[0], "options": parts[1:], "answer": said} for parts, said in cut)
         elif columns := _columns(value):
             yield from columns
@@ -258,14 +259,14 @@ class CsvReader:
             return {"stem", "answer"} <= {role for roles in cells for role in roles}
         return suffix in (".csv", ".tsv", ".xls") and looks_like_text(head)
 
-    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
-        """Each record by column name; empty cells are null."""
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
+        """Each record by column name; empty cells are null. A line whose quotes do not close is told and left out."""
         text = _with_header(decode(path.read_bytes()))
         # The module's limit belongs to the whole process: it is only ever raised, and the bound is kept here.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
         records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text), strict=True)
         try:
-            yield from tables(_bounded(records), frozenset(params.columns))
+            yield from tables(_bounded(records, told), frozenset(params.columns))
         except csv.Error as error:
             raise UnreadableDocument("broken_csv", f"line {records.line_num}: {error}") from error
 
@@ -285,8 +286,24 @@ def _with_header(text: str) -> str:
     return f"{said.get('columns') or mark.join(names)}\n{text[found.end() :]}"
 
 
-def _bounded(records: Iterable[list[str]]) -> Iterator[list[str]]:
-    for record in records:
+def _bounded(records: Any, told: list[str]) -> Iterator[list[str]]:
+    """Yield the records; one with a quote inside its quotes is left out where the next line is whole again."""
+    width, broken, start = 0, None, 0
+    while True:
+        try:
+            record = next(records, None)
+        except csv.Error as error:
+            if broken or records.line_num > start + 1 or "expected after" not in str(error):
+                raise
+            broken, start = error, records.line_num
+            continue
+        if broken and len(record or ()) != width:
+            raise broken
+        if broken:
+            told.append(f"line {start} was left out: {broken}")
+        if record is None:
+            return
+        width, broken, start = len(record), None, records.line_num
         if len(max(record, key=len, default="")) > MAX_CELL:
             raise csv.Error(f"a cell of more than {MAX_CELL} characters")
         yield [unguarded(cell) for cell in record]
