@@ -33,12 +33,12 @@ def names(role: str) -> tuple[str, ...]:
 def plain_header(header: str) -> str:
     """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``.
 
-    Accents do not count: ``Réponse`` is ``reponse``.
+    Accents do not count, nor how a cell is written: ``Réponse`` is ``reponse``, ``optionsJson`` is ``options``.
     """
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", header))
     text = unicodedata.normalize("NFKC", bare).strip().casefold()
     bare = _MARKS.sub("", _BRACKETS.sub("", text))
-    return bare or _MARKS.sub("", text)
+    return bare.removesuffix("json") or bare or _MARKS.sub("", text)
 
 
 @cache
@@ -52,8 +52,7 @@ def _roles() -> dict[str, tuple[str, ...]]:
 
 def roles_of(header: str) -> tuple[str, ...]:
     """The parts of a question that a header names; ``correct`` may be an answer or a number of people."""
-    name = plain_header(header)
-    return _roles().get(name) or _roles().get(name.removesuffix("json"), ())  # options_json
+    return _roles().get(plain_header(header), ())
 
 
 def in_language(header: str) -> tuple[str, str] | None:

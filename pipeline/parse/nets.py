@@ -99,12 +99,12 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
 def _open_doubts(reading: Reading, bare: Question) -> Doubts:
     """Return the doubts about a question without its furniture: a foot that was cut off is none any more."""
     if not reading.doubts:
-        return self_contained(bare)
+        return [*self_contained(bare), *asked_for(bare)]
     options, left = reading.question.options, bare.options
     foot = options[-1].text[len(left[-1].text) :].strip() if options else ""
     cut = without_digits(foot)[:30]  # as the check quotes it: 'ShowAnswer'
     kept = [(reason, why) for reason, why in reading.doubts if reason != "foot_inside" or cut not in quoted(why)]
-    return [*kept, *self_contained(bare)]
+    return [*kept, *self_contained(bare), *asked_for(bare)]
 
 
 def _remedy(name: str, reason: str) -> str:
@@ -253,6 +253,14 @@ def self_contained(question: Question) -> Doubts:
         return []
     words = "" if is_case(question.stem) else speaks_of_text(question.stem)
     return [("case_missing", f"{words!r} speaks of something outside of the question")] if words else []
+
+
+def asked_for(question: Question) -> Doubts:
+    """Return the doubt about a key with more or fewer letters than the stem asks for: （2つ選びなさい。） beside C."""
+    match = _P.asked_for.search(question.stem) if question.answer and not question.accepted_answers else None
+    size = {"two": 2, "three": 3, "four": 4}[match.lastgroup or ""] if match else len(question.answer or ())
+    why = f"the stem asks for {size} answers, the key has {len(question.answer or ())}"
+    return [("several_answers", why)] if size != len(question.answer or ()) else []
 
 
 # 4. Alike

@@ -178,8 +178,13 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
     ids = [str(number) if own is None else row[own] for number, row in enumerate(questions[1:], 1)]
     if len([one for one in options[0] if option_of(one)]) > 1 and (beside := _keyed_by(options, header)):
         more = [at for at, one in enumerate(options[0]) if at != foreign and plain_header(one) not in names]
-        rows = [[*row, *(beside.get(one, options[0])[at] for at in more)] for one, row in zip(ids, questions[1:], strict=True)]
-        return [[*questions[0], *(options[0][at] for at in more)], *rows] if 2 * len({*ids} & {*beside}) > len(ids) else []
+        rows = [
+            [*row, *(beside.get(one, options[0])[at] for at in more)]
+            for one, row in zip(ids, questions[1:], strict=True)
+        ]
+        return (
+            [[*questions[0], *(options[0][at] for at in more)], *rows] if 2 * len({*ids} & {*beside}) > len(ids) else []
+        )
     if not (marks := _marks(grids, parent, child, header)):
         return []
     text = max((at for at in range(len(options[0])) if at != foreign), key=lambda at: _size(options, at))
@@ -189,7 +194,9 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
     head = [*questions[0]]
     if not any("stem" in roles_of(one) for one in head):
         head[max(range(len(head)), key=lambda at: _size(questions, at))] = "question"
-    rows = [[*row, json.dumps(said.get(one, []), ensure_ascii=False)] for one, row in zip(ids, questions[1:], strict=True)]
+    rows = [
+        [*row, json.dumps(said.get(one, []), ensure_ascii=False)] for one, row in zip(ids, questions[1:], strict=True)
+    ]
     return [[*head, "options"], *rows] if 2 * sum(row[-1] != "[]" for row in rows) > len(rows) else []
 
 
