@@ -238,9 +238,10 @@ def _from_list(value: list[Any]) -> Options:
             return replace(labelled(run), spaced=spaced)
     # A list needs no labels: letters that touch the text belong to it (A族链球菌, B超).
     pairs = [(label_at(index), text) for index, text in enumerate(texts) if text is not None]
-    # Where most begin with a number (1.甲, 2.乙, 3.1.5 g) it is a label.
-    numbered = [label for label, text in pairs if _P.numbered.match(text)]
-    return Options(pairs, inside=numbered if 2 * len(numbered) >= len(pairs) else ())
+    # Where most begin with a number (1.甲, 2.乙, 3.1.5 g) it is a label; (1) 甲, (2) 乙 of all is none.
+    numbered = {label: mark[1] or mark[2] for label, text in pairs if (mark := _P.numbered.match(text))}
+    labels = 2 * len(numbered) >= len(pairs) and not len(numbered) > len({*numbered.values()}) == 1
+    return Options(pairs, inside=[*numbered] if labels else ())
 
 
 def _printed(texts: Sequence[str | None], pattern: re.Pattern[str]) -> list[tuple[str, str]]:

@@ -137,7 +137,8 @@ def with_options(grids: Grids) -> Grids:
             parent = _parent(found, name, header, base) if base != plain_header(header) else None
             if parent and (joined := _joined(found, parent, name, header)):
                 found[parent] = joined
-                found.pop(name, None)
+                del found[name]
+                break
     return found
 
 
@@ -187,7 +188,8 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
         )
     if not (marks := _marks(grids, parent, child, header)):
         return []
-    text = max((at for at in range(len(options[0])) if at != foreign), key=lambda at: _size(options, at))
+    texts = [at for at, one in enumerate(options[0]) if at != foreign and not plain_header(one).endswith("id")]
+    text = max(texts, key=lambda at: _size(options, at))
     said: dict[str, list[tuple[str, bool]]] = {}
     for row, mark in zip(options[1:], marks, strict=True):
         said.setdefault(row[foreign], []).append((row[text], mark))

@@ -303,7 +303,7 @@ def _bounded(records: Any, told: list[str]) -> Iterator[list[str]]:
             told.append(f"line {start} was left out: {broken}")
         if record is None:
             return
-        width, broken, start = len(record), None, records.line_num
+        width, broken, start = len(record), None, getattr(records, "line_num", 0)
         if len(max(record, key=len, default="")) > MAX_CELL:
             raise csv.Error(f"a cell of more than {MAX_CELL} characters")
         yield [unguarded(cell) for cell in record]

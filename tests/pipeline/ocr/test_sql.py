@@ -59,3 +59,44 @@ def test_remarks_and_queries_between_values_are_no_values_and_arrays_are_lists(t
     query = "(SELECT id FROM tests WHERE name = 'a (b)' AND of = (SELECT 1) LIMIT 1)"
     (row,) = read(tmp_path, f"{HEAD}({query}, -- the test, it's\n '[]', ARRAY['B', 'C'], 'x', 2024);")
     assert (row["content"], row["answer"], row["year"]) == (query, '["B", "C"]', "2024")
+
+
+TEXTS = ["甲", "乙", "丙"]
+
+
+def asked(size: int) -> str:
+    """Questions 1, 2, … whose key is the first option, the second, …."""
+    return "".join(
+        f"INSERT INTO questions (qid, qns) VALUES ({at}, '第{at}例患者首选的治疗是');\n" for at in range(1, size + 1)
+    )
+
+
+@pytest.mark.parametrize("size", [3, 8])
+def test_the_options_of_a_question_may_be_one_row_of_a_second_table(tmp_path, size):
+    rows = "".join(
+        f"INSERT INTO answers (id, qid, A, B, C, key_) VALUES ({9 * at}, {at}, '甲', '乙', '丙', '{'ABC'[at % 3]}');\n"
+        for at in range(1, size + 1)
+    )
+    found = read(tmp_path, asked(size) + rows)
+    assert [(row["A"], row["C"], row["key_"]) for row in found] == [
+        ("甲", "丙", "ABC"[at % 3]) for at in range(1, size + 1)
+    ]
+
+
+@pytest.mark.parametrize("size", [3, 8])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_third_table_may_name_the_options_that_are_right(tmp_path, size, order):
+    options = [(at, text, f"o{at}{place}") for at in range(1, size + 1) for place, text in enumerate(TEXTS)][::order]
+    text = asked(size) + "".join(f"INSERT INTO options (qid, option, optionid) VALUES {one};\n" for one in options)
+    text += "".join(f"INSERT INTO answer (qid, ansid) VALUES ({at}, 'o{at}{at % 3}');\n" for at in range(1, size + 1))
+    found = read(tmp_path, text)
+    right = [[text for text, is_right in json.loads(row["options"]) if is_right] for row in found]
+    assert right == [[TEXTS[at % 3]] for at in range(1, size + 1)]
+
+
+def test_a_column_of_escaped_markup_is_its_text_and_others_stay(tmp_path):
+    rows = "('首选的是', '&lt;p&gt;A、甲&lt;/p&gt;&lt;p&gt;B、乙&lt;/p&gt;', 'B', 'x', 2024)"
+    (row,) = read(tmp_path, f"{HEAD}{rows};")
+    assert row["options"].split() == ["A、甲", "B、乙"]
+    (row,) = read(tmp_path, f"{HEAD}('a &lt; b', '甲|乙', 'B', 'x', 2024);")
+    assert row["content"] == "a &lt; b"

@@ -460,9 +460,9 @@ def test_questions_have_the_case_of_the_object_that_they_are_in() -> None:
 
 def test_a_cell_has_ten_million_characters_at_most() -> None:
     cell = "x" * 10_000_000
-    assert [*tabular._bounded([["a", cell], []])] == [["a", cell], []]
+    assert [*tabular._bounded(iter([["a", cell], []]), [])] == [["a", cell], []]
     with pytest.raises(csv.Error, match="more than 10000000 characters"):
-        next(tabular._bounded([[cell + "x", "a"]]))
+        next(tabular._bounded(iter([[cell + "x", "a"]]), []))
 
 
 def test_a_broken_line_of_csv_is_named(tmp_path: Path) -> None:
@@ -559,3 +559,20 @@ def test_what_is_told_of_a_chapter_is_no_text_of_its_questions(tmp_path):
     asked = {"chapterId": "c1", "question": "首选的是", "options": ["甲", "乙"], "answer": "A"}
     text = json.dumps({"chapters": chapters, "questions": [asked, asked]}, ensure_ascii=False)
     assert rows(write(tmp_path / "a.json", text)) == [asked, asked]
+
+
+@pytest.mark.parametrize("broken", [0, 1])
+def test_a_line_with_a_quote_inside_its_quotes_is_told_and_left_out(tmp_path, broken):
+    lines = ['"第{}题","A 甲\nB 乙",A,"因为如此"'.format(at) for at in range(3)]
+    lines[broken] = '"第x题","A 甲",A,"the "stones, bones" triad"'
+    told: list[str] = []
+    path = write(tmp_path / "a.csv", "\n".join([HEADER, *lines]))
+    found = [json.loads(row.fields) for row in find_reader(path, OcrParams()).rows(path, OcrParams(), told)]
+    assert [row["Question"] for row in found] == [f"第{at}题" for at in range(3) if at != broken]
+    assert len(told) == 1
+
+
+def test_stems_with_their_options_under_the_name_of_the_key_may_be_few(tmp_path):
+    bank = {f"第{at}题|甲|乙": "甲" for at in range(10)} | {f"第{at}空": "甲" for at in range(90)}
+    path = write(tmp_path / "a.json", json.dumps(bank, ensure_ascii=False))
+    assert [row["answer"] for row in rows(path)[:10]] == ["甲"] * 10

@@ -33,7 +33,7 @@ HEADERS = [  # stem, all options, answer, explanation, one option
 WORDS = ["肺炎", "心力衰竭", "阿司匹林 肠溶片", "B超", "维生素C", "5 mg", "以上都对", "aspirin", "甲状腺", "1.5 g/L"]
 SHAPES = (
     "columns", "numbered", "list", "labelled_list", "dict", "objects", "lines", "literal", "brackets",
-    "one_line", "pandas", "flags",
+    "one_line", "pandas", "flags", "records",
 )  # fmt: skip
 ANSWERS = ("header", "letter", "lower", "bracket", "op", "word", "text", "letter_text", "list", "index0", "index1")
 Bank = list[tuple[str, list[str], int]]
@@ -82,6 +82,7 @@ def row_of(item: tuple[str, list[str], int], names: tuple[str, ...], shape: str,
         "brackets": {whole: "\n".join(f"({letter}) {text}" for letter, text in pairs)},
         "one_line": {whole: "  ".join(f"{letter}.{text}" for letter, text in pairs)},
         "pandas": {whole: str(texts)},
+        "records": {whole: ",".join(f"{letter}|{text}|{int(at == right)}" for at, (letter, text) in enumerate(pairs))},
         "flags": {whole: [{"text": text, "is_correct": at == right} for at, text in enumerate(texts)]},
     }[shape]
     letter = letters[right]
@@ -1018,3 +1019,61 @@ def test_options_by_letter_under_a_name_of_the_key_are_options_without_a_key():
     parsed = parse([{"question": stem, "answers": dict(zip("abcd", texts, strict=True))} for stem, texts, _ in TWO])
     assert [[option.text for option in found[0].options] for _, found in parsed.rows] == [texts for _, texts, _ in TWO]
     assert not any(found[0].answer for _, found in parsed.rows)
+
+
+@pytest.mark.parametrize("key", ["a", "k"])
+def test_a_list_of_options_is_none_of_the_columns_that_letters_name(key):
+    other = "o" if key == "a" else "a"
+    rows = [{"q": f"第{n}例患者首选的治疗是", other: ["手术", "化疗", "放疗"], key: n % 3} for n in range(12)]
+    table = parse(rows)
+    assert [found[0].answer for _, found in table.rows[:3]] == [["A"], ["B"], ["C"]]
+
+
+def test_the_form_of_a_cell_is_no_part_of_its_header():
+    rows = [
+        {
+            "questionText": f"第{n}例患者首选的治疗是",
+            "optionsJson": '["手术", "化疗"]',
+            "correctAnswersJson": f"[{n % 2}]",
+        }
+        for n in range(12)
+    ]
+    assert [found[0].answer for _, found in parse(rows).rows[:2]] == [["A"], ["B"]]
+
+
+@pytest.mark.parametrize(("unmarked", "read"), [(1, True), (10, False)])
+def test_a_few_lists_that_mark_none_as_right_are_options_too(unmarked, read):
+    rows = [
+        {
+            "question": f"第{n}例患者首选",
+            "answers": [{"text": "手术", "correct": n >= unmarked}, {"text": "化疗", "correct": False}],
+        }
+        for n in range(40)
+    ]
+    assert isinstance(parse(rows).columns, Unclear) is not read
+
+
+@pytest.mark.parametrize(("header", "shown"), [("source_image", False), ("image", True)])
+def test_the_picture_of_the_page_that_a_question_is_from_is_no_figure_of_it(header, shown):
+    rows = [
+        {**row_of((f"第{n}例首选", WORDS[:4], n % 4), HEADERS[3], "columns", "letter"), header: f"p{n // 5}.jpg"}
+        for n in range(40)
+    ]
+    found = [result for _, result in parse(rows).rows]
+    assert all(bool(result[0].attachments) is shown for result in found)
+
+
+def test_pictures_beside_the_options_are_no_option():
+    rows = [
+        {
+            "content": f"第{n}个标志表示",
+            "a": "停车",
+            "b": "直行",
+            "c": "让行",
+            "d": "禁止",
+            "pic": f"{n}.jpg",
+            "answer": "abcd"[n % 4],
+        }
+        for n in range(6)
+    ]
+    assert [len(found[0].options) for _, found in parse(rows).rows] == [4] * 6

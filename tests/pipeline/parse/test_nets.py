@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.parse.nets import Reading, cast, self_contained
+from build_dataset.pipeline.parse.nets import Reading, asked_for, cast, self_contained
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.identity import content_hash
 from build_dataset.schemas.questions import Option, Question, QuestionType
@@ -204,3 +204,36 @@ def test_statements_to_be_judged_have_the_same_options(texts, told):
     options = [Option(label=label, text=text) for label, text in zip("AB", texts.split("|"), strict=True)]
     given = [Reading(question(number, answer=["AB"[number % 2]], options=options)) for number in range(30)]
     assert [doubt.reason for doubt in cast("x.json", given).doubts] == told
+
+
+@pytest.mark.parametrize(
+    ("asks", "size"),
+    [
+        ("（2つ選びなさい。）", 2),
+        ("（选三项）", 3),
+        (" (Choose two.)", 2),
+        ("? Select the FOUR best answers.", 4),
+        (" (Choisissez deux réponses)", 2),
+        (". In how many ways can he choose two balls?", 0),
+        ("（选出正确的一项）", 0),
+    ],
+)
+@pytest.mark.parametrize("key", ["A", "AB", "ABC", "ABCD"])
+def test_a_key_with_more_or_fewer_letters_than_its_stem_asks_for_waits(asks, size, key):
+    one = question(stem=f"腸ヒモが認められる動物はどれか{asks}", answer=[*key])
+    assert bool(asked_for(one)) is (size not in (0, len(key)))
+
+
+@pytest.mark.parametrize("asks", ["（2つ選びなさい。）", "（选两项）", " (Choose two.)"])
+def test_how_many_answers_stems_ask_for_is_no_text_that_a_site_repeats(asks):
+    given = [
+        Reading(
+            question(
+                at,
+                stem=f"第{NOUNS[at % 26]}{NOUNS[at // 26]}项首选的是{asks}",
+                answer=["ABCD"[at % 2], "ABCD"[2 + at % 2]],
+            )
+        )
+        for at in range(40)
+    ]
+    assert cast("x.md", given).doubts == []
