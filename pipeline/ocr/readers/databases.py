@@ -219,7 +219,7 @@ def _marks(grids: Grids, parent: str, child: str, header: str) -> list[bool]:
             named = {(row[grid[0].index(header)], row[at].casefold()) for row in grid[1:]}
             for cells in columns.values() if key != header else ():
                 marks = [pair in named for pair in zip(columns[header], cells, strict=True)]
-                if cells != columns[header] and sum(marks) == len(named) > 1:
+                if len({*cells}) == len(cells) and sum(marks) == len(named) > 1:  # an id
                     return marks
     return []
 

@@ -563,7 +563,7 @@ def test_what_is_told_of_a_chapter_is_no_text_of_its_questions(tmp_path):
 
 @pytest.mark.parametrize("broken", [0, 1])
 def test_a_line_with_a_quote_inside_its_quotes_is_told_and_left_out(tmp_path, broken):
-    lines = ['"第{}题","A 甲\nB 乙",A,"因为如此"'.format(at) for at in range(3)]
+    lines = [f'"第{at}题","A 甲\nB 乙",A,"因为如此"' for at in range(3)]
     lines[broken] = '"第x题","A 甲",A,"the "stones, bones" triad"'
     told: list[str] = []
     path = write(tmp_path / "a.csv", "\n".join([HEADER, *lines]))
