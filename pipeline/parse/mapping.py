@@ -77,10 +77,10 @@ class _Search(TableCells):
             order = [plain_header(header) for header in vocabulary()["roles"][role]]
             if role not in self.columns.found_by:
                 self._take(role, sorted(names, key=lambda name: order.index(plain_header(name))), "name")
-        alone = [
-            name for name in self._free() if option_of(name) and not isinstance(self._values(name)[0], list | dict)
-        ]
-        if "answer" not in by_role and [*map(plain_header, alone)] in (["a"], ["k"]):  # {"q": "…", "o": […], "a": 1}
+        lists = [name for name in self._free() if isinstance(self._values(name)[0], list | dict)]
+        alone = [name for name in self._free() if option_of(name) and name not in lists]
+        known = (["a"], ["k"]) if lists else (["a"],)  # {"q": "…", "o": […], "a": 1}, {"q": "…", "a": […], "k": 1}
+        if "answer" not in by_role and [*map(plain_header, alone)] in known:
             self._take("answer", alone, "name")
 
     def _by_language(self) -> None:

@@ -218,9 +218,9 @@ def _marks(grids: Grids, parent: str, child: str, header: str) -> list[bool]:
         for at, key in enumerate(grid[0]):
             named = {(row[grid[0].index(header)], row[at].casefold()) for row in grid[1:]}
             for cells in columns.values() if key != header else ():
-                marks = [pair in named for pair in zip(columns[header], cells, strict=True)]
-                if len({*cells}) == len(cells) and sum(marks) == len(named) > 1:  # an id
-                    return marks
+                pairs = [*zip(columns[header], cells, strict=True)]
+                if 20 * len({*cells}) >= 19 * len(cells) and len(named & {*pairs}) == len(named) > 1:  # ids
+                    return [pair in named for pair in pairs]
     return []
 
 
