@@ -5,7 +5,7 @@ import json
 import re
 import sqlite3
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +19,7 @@ from build_dataset.pipeline.ocr.readers.webpage import plain_html
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
+from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 _SQLITE = b"SQLite format 3\x00"
@@ -132,7 +133,7 @@ def with_options(grids: Grids) -> Grids:
     """
     found = {name: _without_markup(grid) for name, grid in grids.items()}
     for name, grid in [*found.items()]:
-        for header in grid[0] if name in found else ():
+        for header in grid[0]:
             base = plain_header(header).removesuffix("id")
             parent = _parent(found, name, header, base) if base != plain_header(header) else None
             if parent and (joined := _joined(found, parent, name, header)):
@@ -144,24 +145,22 @@ def with_options(grids: Grids) -> Grids:
 
 def _without_markup(grid: list[list[str]]) -> list[list[str]]:
     """Return a table with the text of its columns of escaped HTML: &lt;p&gt;甲&lt;/p&gt; is 甲."""
-    marked = {
-        at
-        for at, column in enumerate(zip(*grid[1:], strict=False))
-        if 2 * sum(bool(_P.markup.match(cell)) for cell in column) > sum(map(bool, column))
-    }
-    rows = (
-        [plain_html(html.unescape(cell)) if at in marked else cell for at, cell in enumerate(row)] for row in grid[1:]
-    )
-    return [grid[0], *rows] if marked else grid
+    marks = [[bool(_P.markup.match(cell)) for cell in column] for column in zip(*grid[1:], strict=False)]
+    marked = {at for at, column in enumerate(marks) if 2 * sum(column) > sum(bool(row[at]) for row in grid[1:])}
+    text = [[plain_html(html.unescape(one)) if at in marked else one for at, one in enumerate(row)] for row in grid]
+    return [grid[0], *text[1:]]
 
 
 def _parent(grids: Grids, name: str, header: str, base: str) -> str | None:
     """Return the table of questions that a column names: by its name, question_id, or as both have it, qid."""
     named = (one for one in grids if one != name and base and plain_header(one).rstrip("s").endswith(base.rstrip("s")))
     both = {one: grid for one, grid in grids.items() if one != name and header in grid[0] and _keyed_by(grid, header)}
-    repeats = len(_keyed_by(grids[name], header) or grids[name]) == len(grids[name])
-    asked = max(both, key=lambda one: len(str(both[one])), default=None) if repeats else None
-    return next(named, asked)
+    of_options = _lists_options(grids[name][0]) or not _keyed_by(grids[name], header)
+    return next(named, max(both, key=lambda one: len(str(both[one])), default=None) if of_options else None)
+
+
+def _lists_options(columns: list[str]) -> bool:
+    return sum(map(bool, map(option_of, columns))) > 1
 
 
 def _keyed_by(grid: list[list[str]], header: str) -> dict[str, list[str]]:
@@ -173,33 +172,26 @@ def _keyed_by(grid: list[list[str]], header: str) -> dict[str, list[str]]:
 
 def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str]]:
     """Return the table of questions with their options, or nothing where these tables are none such."""
-    questions, options = grids[parent], grids[child]
-    foreign, names = options[0].index(header), [plain_header(one) for one in questions[0]]
+    (head, *rows), (columns, *options) = grids[parent], grids[child]
+    names, foreign = [plain_header(one) for one in head], columns.index(header)
     own = next((names.index(one) for one in (plain_header(header), "id") if one in names), None)
-    ids = [str(number) if own is None else row[own] for number, row in enumerate(questions[1:], 1)]
-    if len([one for one in options[0] if option_of(one)]) > 1 and (beside := _keyed_by(options, header)):
-        more = [at for at, one in enumerate(options[0]) if at != foreign and plain_header(one) not in names]
-        rows = [
-            [*row, *(beside.get(one, options[0])[at] for at in more)]
-            for one, row in zip(ids, questions[1:], strict=True)
-        ]
-        return (
-            [[*questions[0], *(options[0][at] for at in more)], *rows] if 2 * len({*ids} & {*beside}) > len(ids) else []
-        )
-    if not (marks := _marks(grids, parent, child, header)):
+    ids = [str(number) if own is None else row[own] for number, row in enumerate(rows, 1)]
+    held: Mapping[str, list[str]]
+    if _lists_options(columns) and (beside := _keyed_by(grids[child], header)):
+        kept = [at for at, one in enumerate(columns) if at != foreign and plain_header(one) not in names]
+        more, held = [columns[at] for at in kept], {one: [row[at] for at in kept] for one, row in beside.items()}
+    elif marks := _marks(grids, parent, child, header):
+        texts = [at for at, one in enumerate(columns) if at != foreign and not plain_header(one).endswith("id")]
+        text = max(texts, key=lambda at: _size(grids[child], at))
+        said = group_values((row[foreign], (row[text], mark)) for row, mark in zip(options, marks, strict=True))
+        more, held = ["options"], {one: [json.dumps(told, ensure_ascii=False)] for one, told in said.items()}
+    else:
         return []
-    texts = [at for at, one in enumerate(options[0]) if at != foreign and not plain_header(one).endswith("id")]
-    text = max(texts, key=lambda at: _size(options, at))
-    said: dict[str, list[tuple[str, bool]]] = {}
-    for row, mark in zip(options[1:], marks, strict=True):
-        said.setdefault(row[foreign], []).append((row[text], mark))
-    head = [*questions[0]]
     if not any("stem" in roles_of(one) for one in head):
-        head[max(range(len(head)), key=lambda at: _size(questions, at))] = "question"
-    rows = [
-        [*row, json.dumps(said.get(one, []), ensure_ascii=False)] for one, row in zip(ids, questions[1:], strict=True)
-    ]
-    return [[*head, "options"], *rows] if 2 * sum(row[-1] != "[]" for row in rows) > len(rows) else []
+        head = [*head]
+        head[max(range(len(head)), key=lambda at: _size(grids[parent], at))] = "question"
+    joined = [[*row, *held.get(one, [""] * len(more))] for one, row in zip(ids, rows, strict=True)]
+    return [[*head, *more], *joined] if 2 * sum(one in held for one in ids) > len(ids) else []
 
 
 def _marks(grids: Grids, parent: str, child: str, header: str) -> list[bool]:
