@@ -180,7 +180,7 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
     if _lists_options(columns) and (beside := _keyed_by(grids[child], header)):
         kept = [at for at, one in enumerate(columns) if at != foreign and plain_header(one) not in names]
         more, held = [columns[at] for at in kept], {one: [row[at] for at in kept] for one, row in beside.items()}
-    elif marks := _marks(grids, parent, child, header):
+    elif not _lists_options(columns) and (marks := _marks(grids, parent, child, header)):
         texts = [at for at, one in enumerate(columns) if at != foreign and not plain_header(one).endswith("id")]
         text = max(texts, key=lambda at: _size(grids[child], at))
         said = group_values((row[foreign], (row[text], mark)) for row, mark in zip(options, marks, strict=True))
@@ -191,7 +191,7 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
         head = [*head]
         head[max(range(len(head)), key=lambda at: _size(grids[parent], at))] = "question"
     joined = [[*row, *held.get(one, [""] * len(more))] for one, row in zip(ids, rows, strict=True)]
-    return [[*head, *more], *joined] if 2 * sum(one in held for one in ids) > len(ids) else []
+    return [[*head, *more], *joined] if 2 * sum(one in held for one in ids) >= len(ids) else []
 
 
 def _marks(grids: Grids, parent: str, child: str, header: str) -> list[bool]:

@@ -136,7 +136,7 @@ def _gift(stem: str, body: str, rest: str) -> dict[str, Any]:
     for mark, after in zip_longest(marks, marks[1:]):
         said = body[mark.end() : after.start() if after else len(body)]
         texts.append(_unescaped(re.split(r"(?<!\\)#", said, maxsplit=1)[0]))
-        right.append(mark[1] == "=" or float(mark[2] or 0) > 0)
+        right.append(mark[1][-1] == "=" or float(mark[2] or 0) > 0)
     stem = _P.gift_format.sub("", whole.strip())
     texts, right = ([], []) if kind else (texts, right)
     return item_of(_unescaped(stem), texts, right, type=kind, explanation=_unescaped(why))

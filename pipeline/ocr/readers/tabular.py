@@ -47,7 +47,7 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-_DECODER = json.JSONDecoder(parse_constant=lambda _: None, object_pairs_hook=_object_of)
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None, object_pairs_hook=_object_of, strict=False)
 
 
 class CmbJsonReader:

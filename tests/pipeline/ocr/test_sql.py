@@ -101,3 +101,20 @@ def test_a_column_of_escaped_markup_is_its_text_and_others_stay(tmp_path):
     assert row["options"].split() == ["A、甲", "B、乙"]
     (row,) = read(tmp_path, f"{HEAD}('a &lt; b', '甲|乙', 'B', 'x', 2024);")
     assert row["content"] == "a &lt; b"
+
+
+def test_the_columns_of_an_index_are_none_of_the_table(tmp_path):
+    table = "CREATE TABLE questions (\n id int NOT NULL,\n content text,\n UNIQUE INDEX uk (id ASC, content DESC) USING BTREE\n) ENGINE = InnoDB;"
+    (row,) = read(tmp_path, f"{table}\nINSERT INTO questions VALUES (1, '首选的是');")
+    assert row == {"id": "1", "content": "首选的是"}
+
+
+@pytest.mark.parametrize("right", ["1", "2"])
+def test_questions_of_a_chapter_are_none_of_its_options(tmp_path, right):
+    chapters = "INSERT INTO chapter (id, title) VALUES (7, '第一章'), (8, '第二章');\n"
+    rows = ", ".join(f"({at}, {7 + at % 2}, '第{at}例患者首选的治疗是', '甲', '乙', '{right}')" for at in range(8))
+    found = read(
+        tmp_path,
+        f"{chapters}INSERT INTO question (id, chapter_id, question, answer_1, answer_2, correct_answer) VALUES {rows};",
+    )
+    assert [row["question"] for row in found if "question" in row] == [f"第{at}例患者首选的治疗是" for at in range(8)]
