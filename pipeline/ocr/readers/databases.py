@@ -5,7 +5,7 @@ import json
 import re
 import sqlite3
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -135,7 +135,7 @@ def with_options(grids: Grids) -> Grids:
     for name, grid in [*found.items()]:
         for header in grid[0]:
             base = plain_header(header).removesuffix("id")
-            parent = _parent(found, name, header, base) if base != plain_header(header) else None
+            parent = _parent(found, name, header, base) if base not in ("", plain_header(header)) else None
             if parent and (joined := _joined(found, parent, name, header)):
                 found[parent] = joined
                 del found[name]
@@ -153,7 +153,7 @@ def _without_markup(grid: list[list[str]]) -> list[list[str]]:
 
 def _parent(grids: Grids, name: str, header: str, base: str) -> str | None:
     """Return the table of questions that a column names: by its name, question_id, or as both have it, qid."""
-    named = (one for one in grids if one != name and base and plain_header(one).rstrip("s").endswith(base.rstrip("s")))
+    named = (one for one in grids if one != name and plain_header(one).rstrip("s").endswith(base.rstrip("s")))
     both = {one: grid for one, grid in grids.items() if one != name and header in grid[0] and _keyed_by(grid, header)}
     of_options = _lists_options(grids[name][0]) or not _keyed_by(grids[name], header)
     return next(named, max(both, key=lambda one: len(str(both[one])), default=None) if of_options else None)
@@ -176,7 +176,6 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
     names, foreign = [plain_header(one) for one in head], columns.index(header)
     own = next((names.index(one) for one in (plain_header(header), "id") if one in names), None)
     ids = [str(number) if own is None else row[own] for number, row in enumerate(rows, 1)]
-    held: Mapping[str, list[str]]
     if _lists_options(columns) and (beside := _keyed_by(grids[child], header)):
         kept = [at for at, one in enumerate(columns) if at != foreign and plain_header(one) not in names]
         more, held = [columns[at] for at in kept], {one: [row[at] for at in kept] for one, row in beside.items()}
@@ -184,7 +183,10 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
         texts = [at for at, one in enumerate(columns) if at != foreign and not plain_header(one).endswith("id")]
         text = max(texts, key=lambda at: _size(grids[child], at))
         said = group_values((row[foreign], (row[text], mark)) for row, mark in zip(options, marks, strict=True))
-        more, held = ["options"], {one: [json.dumps(told, ensure_ascii=False)] for one, told in said.items()}
+        more, held = (
+            ["choices" if "options" in names else "options"],
+            {one: [json.dumps(told, ensure_ascii=False)] for one, told in said.items()},
+        )
     else:
         return []
     if not any("stem" in roles_of(one) for one in head):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from build_dataset.schemas.errors import UnreadableDocument, refused_as
 _P = Patterns(__name__)
 MAX_DEPTH = 9  # Objects within objects until a list of questions is found
 MAX_CELL = 10_000_000  # Characters of a cell of a CSV file: beyond it a quote was never closed
+_BROKEN = 50  # Lines of a CSV file that may be left out; the file is read anew after each
 _KEYED = 0.05  # Share of texts under a name that holds them from which on names are stems with their options
 _LONG = 40  # Characters of a text that is more than a heading
 _BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -35,7 +37,13 @@ def _load(text: str) -> Any:
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError:
-        return _DECODER.decode(_P.text_or_comma.sub(lambda found: "" if found[0] == "," else found[0], text))
+        text = _P.text_or_comma.sub(lambda found: "" if found[0] == "," else found[0], text).strip()
+        values, end = list[Any](), 0
+        while end < len(text):  # [{…}] [{…}]: several values, one after the other
+            value, end = _DECODER.raw_decode(text, end)
+            values.append(value)
+            end += len(text[end:]) - len(text[end:].lstrip())
+        return values[0] if len(values) == 1 else values
 
 
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -264,9 +272,10 @@ class CsvReader:
         text = _with_header(decode(path.read_bytes()))
         # The module's limit belongs to the whole process: it is only ever raised, and the bound is kept here.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
-        records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text), strict=True)
+        mark = delimiter(text)
+        records = csv.reader(_without_broken(text, mark, told), delimiter=mark, strict=True)
         try:
-            yield from tables(_bounded(records, told), frozenset(params.columns))
+            yield from tables(_bounded(records), frozenset(params.columns))
         except csv.Error as error:
             raise UnreadableDocument("broken_csv", f"line {records.line_num}: {error}") from error
 
@@ -286,24 +295,25 @@ def _with_header(text: str) -> str:
     return f"{said.get('columns') or mark.join(names)}\n{text[found.end() :]}"
 
 
-def _bounded(records: Any, told: list[str]) -> Iterator[list[str]]:
-    """Yield the records; one with a quote inside its quotes is left out where the next line is whole again."""
-    width, broken, start = 0, None, 0
-    while True:
+def _without_broken(text: str, mark: str, told: list[str]) -> list[str]:
+    """Return the lines of a text, without a few that have a quote inside their quotes, which is told; not the last."""
+    lines = io.StringIO(text, newline="").readlines()
+    for _ in range(_BROKEN):
+        records = csv.reader(lines, delimiter=mark, strict=True)
         try:
-            record = next(records, None)
+            deque(records, 0)
+            break
         except csv.Error as error:
-            if broken or records.line_num > start + 1 or "expected after" not in str(error):
-                raise
-            broken, start = error, records.line_num
-            continue
-        if broken and len(record or ()) != width:
-            raise broken
-        if broken:
-            told.append(f"line {start} was left out: {broken}")
-        if record is None:
-            return
-        width, broken, start = len(record), None, getattr(records, "line_num", 0)
+            at = records.line_num - 1
+            if "expected after" not in str(error) or at + 1 == len(lines) or lines[at].count('"') % 2:
+                break
+            told.append(f"line {at + 1} was left out: {error}")
+            lines[at] = "\n"
+    return lines
+
+
+def _bounded(records: Iterable[list[str]]) -> Iterator[list[str]]:
+    for record in records:
         if len(max(record, key=len, default="")) > MAX_CELL:
             raise csv.Error(f"a cell of more than {MAX_CELL} characters")
         yield [unguarded(cell) for cell in record]

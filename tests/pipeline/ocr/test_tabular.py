@@ -566,13 +566,33 @@ def test_a_line_with_a_quote_inside_its_quotes_is_told_and_left_out(tmp_path, br
     lines = [f'"第{at}题","A 甲\nB 乙",A,"因为如此"' for at in range(3)]
     lines[broken] = '"第x题","A 甲",A,"the "stones, bones" triad"'
     told: list[str] = []
-    path = write(tmp_path / "a.csv", "\n".join([HEADER, *lines]))
+    path = write(tmp_path / "a.csv", "\n".join([HEADER, lines[broken], *lines]))
     found = [json.loads(row.fields) for row in find_reader(path, OcrParams()).rows(path, OcrParams(), told)]
     assert [row["Question"] for row in found] == [f"第{at}题" for at in range(3) if at != broken]
-    assert len(told) == 1
+    assert len(told) == 2
 
 
 def test_stems_with_their_options_under_the_name_of_the_key_may_be_few(tmp_path):
     bank = {f"第{at}题|甲|乙": "甲" for at in range(10)} | {f"第{at}空": "甲" for at in range(90)}
     path = write(tmp_path / "a.json", json.dumps(bank, ensure_ascii=False))
     assert [row["answer"] for row in rows(path)[:10]] == ["甲"] * 10
+
+
+@pytest.mark.parametrize("between", ["", "\n", "\n\n"])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_values_of_json_that_follow_each_other_are_read_one_by_one(tmp_path, between, size):
+    lists = [
+        [{"question": f"第{at}.{one}题", "options": ["甲", "乙"], "answer": "A"} for one in range(2)]
+        for at in range(size)
+    ]
+    path = write(tmp_path / "a.json", between.join(json.dumps(one, ensure_ascii=False) for one in lists))
+    assert [row["question"] for row in rows(path)] == [f"第{at}.{one}题" for at in range(size) for one in range(2)]
+
+
+def test_a_line_break_inside_a_text_of_json_is_a_part_of_it(tmp_path):
+    path = write(tmp_path / "a.json", '[{"question": "首选\n的是", "options": ["甲", "乙"], "answer": "A"}]')
+    assert rows(path)[0]["question"] == "首选\n的是"
+
+
+def test_of_json_that_ends_too_early_nothing_is_read(tmp_path):
+    assert refused(write(tmp_path / "a.json", '[{"question": "首选"}] [{"question": ')).reason == "invalid_json"

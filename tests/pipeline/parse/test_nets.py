@@ -114,6 +114,8 @@ def test_an_end_that_all_options_share_is_no_furniture():
         ("A 45-year-old man presents with fever. What is the most likely diagnosis in this patient?", False),
         ("According to the passage, the author believes that", True),
         ("下列患者中首选手术的是", False),
+        ("Bu belirtilere göre hangi hastalık düşünülür?", True),
+        ("Hastanın ateşi yüksektir. Bu belirtilere göre hangi hastalık düşünülür?", False),
         ("男，45岁，腹痛3天，加重1天伴发热。该患者首选的检查是", False),
     ],
 )
