@@ -151,7 +151,9 @@ def _numbers(cutting: Cutting) -> None:
     marks = _without_parts(without_code(cutting.pieces, numbers), cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
     weighed = weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups)
-    for mark in best_chain(weighed, boundaries) or unnumbered_items(cutting.pieces):
+    chain = best_chain(weighed, boundaries)
+    # items without numbers: all, or those before the first number
+    for mark in (*unnumbered_items(cutting.pieces[: chain[0].line if chain else None]), *chain):
         cutting.number(mark)
     clear = {mark.line for mark in marks if mark.weight > UNCLEAR}  # not 38.5℃
     cutting.unchosen = _unchosen([mark for mark in weighed if mark.line in clear], cutting)

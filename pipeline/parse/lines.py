@@ -13,8 +13,9 @@ from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
 from build_dataset.pipeline.characters import is_traditional, script_of
+from build_dataset.pipeline.parse.fields import opens_field
 from build_dataset.pipeline.parse.folding import fold, width
-from build_dataset.pipeline.parse.heads import split_heads
+from build_dataset.pipeline.parse.heads import number_candidate, split_heads
 from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.running import without_running
 from build_dataset.pipeline.patterns import Patterns
@@ -232,21 +233,33 @@ def _apart(text: str) -> str:
 
 
 def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
-    """Label options that have a sign instead: {~%100% 甲, {=甲 ~乙}, [x] 甲, [ ] 乙."""
+    """Label options that have a sign instead: {~%100% 甲, {=甲 ~乙}, [x] 甲, [ ] 乙, + 甲, - 乙.
+
+    What stands between the boxes of an item and the next item explains them.
+    """
     signed = ((piece, _P.signed.fullmatch(piece.text) if piece.kind not in REGIONS else None) for piece in pieces)
-    for is_signed, group in groupby(signed, key=lambda pair: pair[1] is not None):
-        run = [*group]
+    groups = [[*group] for _, group in groupby(signed, key=lambda pair: pair[1] is not None)]
+    for before, run in pairwise([[], *groups]):
+        if (first := run[0][1]) is None:
+            piece = run[0][0]
+            ends = run is groups[-1] or any(map(_opens_item, (piece for piece, _ in run)))
+            boxed = len(before) > MIN_NUMBERS and before[0][1] and before[0][1]["box"]
+            explains = boxed and ends and piece.text and not (_opens_item(piece) or opens_field(piece.text))
+            yield replace(piece, text=f"解析：{piece.text}") if explains else piece
+            yield from (piece for piece, _ in run[1:])
+            continue
         starts = [at for at, (_, sign) in enumerate(run) if sign and sign["open"]] or [0]
-        opened = (
-            is_signed
-            and len(run) >= MIN_NUMBERS
-            and (run[0][1] and (run[0][1]["open"] or run[0][1]["box"] or run[0][1]["share"]))
-        )
+        lone = {sign["box"] for _, sign in run if sign} == {"-"}  # the sign of a list: none is right
+        opened = len(run) >= MIN_NUMBERS and (first["open"] or first["box"] or first["share"]) and not lone
         for at, (piece, sign) in enumerate(run):
             place = at - max(start for start in starts if start <= at) if opened else len(LABELS)
             if sign is None or place >= len(LABELS):
                 yield piece
                 continue
             right = sign["right"] or (sign["share"] and sign["share"].strip("0.,")[:1] not in ("", "-"))
-            mark = KEY if right else TICK if sign["box"] and sign["box"].strip("[ ]☐⬜") else ""
+            mark = KEY if right else TICK if sign["box"] and sign["box"].strip("[ ]☐⬜-") else ""
             yield replace(piece, text=f"{LABELS[place]}. {sign['text'].strip()}{mark}")
+
+
+def _opens_item(piece: ParsedLine) -> bool:
+    return piece.centred or number_candidate(0, piece.text) is not None

@@ -1,12 +1,14 @@
 """Choice of the numbers that number questions: weighed by the text around them, chosen where they run on."""
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.fields import opens_explanation, opens_field, split_fields
+from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, is_section_head
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.patterns import Patterns
@@ -244,6 +246,8 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
         starts = enumerate(tags, 1)
         return [NumberCandidate(at, n, NumberStyle.BARE, 0, 0.0, n, given=tag["key"]) for n, (at, tag) in starts]
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
+    if headed := _headed_items(pieces, options):
+        return headed
     stems = [
         index - 1
         for index in options
@@ -252,3 +256,19 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     if len(stems) < max(UNNUMBERED, PLAIN * len(options)):
         return []
     return [NumberCandidate(line, at, NumberStyle.BARE, 0, 0.0, at) for at, line in enumerate(stems, 1)]
+
+
+def _headed_items(pieces: Sequence[ParsedLine], options: Sequence[int]) -> list[NumberCandidate]:
+    """Return the items of a file that calls the line over each question a heading: ## Exam X question 97 discussion.
+
+    One that is the same over most, digits aside, is no part of their stems.
+    """
+    heads = [index for index, piece in enumerate(pieces) if piece.centred and piece.box is None]
+    owners = Counter(heads[at - 1] for option in options if (at := bisect_right(heads, option)))
+    if len(owners) < max(UNNUMBERED, PLAIN * len(options)):  # a heading has several
+        return []
+    bare = Counter(without_digits(pieces[line].text) for line in owners)
+    same = {text for text, times in bare.items() if times >= UNNUMBERED}
+    ends = [len(text) if without_digits(text := pieces[line].text) in same else 0 for line in sorted(owners)]
+    starts = enumerate(zip(sorted(owners), ends, strict=True), 1)
+    return [NumberCandidate(line, at, NumberStyle.BARE, end, 0.0, at) for at, (line, end) in starts]

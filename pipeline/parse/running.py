@@ -128,7 +128,9 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
         if line.kind is LineKind.TEXT and _LONG <= len(line.text) <= 80
     )
     often = ((words, at) for words, at in places.items() if len(at) >= SCATTERED and len(words) >= _LONG)
-    running = {words for words, at in often if _is_scattered(at, lines)}
+    often = [*often]
+    others = sorted({*range(len(lines))} - {index for _, at in often for index in at})
+    running = {words for words, at in often if _is_scattered(at, lines, others)}
     if not running:
         return lines
     # Any few signs and digits may stand between its letters.
@@ -149,10 +151,14 @@ def _without_labelled(lines: list[Line]) -> list[Line]:
     return [line for line, names in zip(lines, named, strict=True) if names not in often]
 
 
-def _is_scattered(indices: Sequence[int], lines: Sequence[Line]) -> bool:
-    """Return whether a line stands before lines of three kinds, each twice or more, and often after a short one."""
-    # The end of an option or of a stem goes on from a full line.
-    following = Counter(_place_kind(lines[index + 1].text) for index in indices if index + 1 < len(lines))
+def _is_scattered(indices: Sequence[int], lines: Sequence[Line], others: Sequence[int]) -> bool:
+    """Return whether a line stands before lines of three kinds, each twice or more, and often after a short one.
+
+    The end of an option or of a stem goes on from a full line. ``others``: the places of lines that do not come again
+    and again, as those of a foot of two lines do.
+    """
+    below = (lines[at].text for index in indices for at in others[bisect_left(others, index) :][:1])
+    following = Counter(map(_place_kind, below))
     if sum(times > 1 for times in following.values()) < 3:
         return False
     edge = max(width(line.text) for line in lines[: 40 * SCATTERED])  # the first lines tell the width
