@@ -39,6 +39,7 @@ _FLAT = str.maketrans("\n\t", "  ")  # white space of the source, which a browse
 _RULES_OFF = ("list", "code", "lheading", "emphasis", "escape", "reference")
 """Rules that would change a paper: a list renumbers its items, a rule under an option would make it a heading,
 ``2*3*4`` would lose its signs, ``\\{`` in a formula its stroke."""
+_OF_CODE = dict(zip(b"*_=", range(0xE2F3, 0xE2F6), strict=True))  # private characters for its signs
 _MARKDOWN = (".md", ".txt")
 _SPANS = 1000  # Rows or columns that a cell of a table may span; HTML's own limit for columns
 
@@ -48,7 +49,7 @@ class WebPageReader(OnePageReader):
 
     format = "html"
     engine = "lxml"
-    version = "1"
+    version = "2"
     nothing = "there is no text on the page; perhaps a script loads it"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
@@ -163,11 +164,12 @@ def html_of(text: str) -> str:
     """Return Markdown as HTML, every line of a paragraph on a line of its own."""
     from markdown_it import MarkdownIt
 
-    text = _P.front_matter.sub("", text)
+    # The signs of a span of code are its own: `__init__`, `2**3`.
+    text = _P.code.sub(lambda code: code[0].translate(_OF_CODE), _P.front_matter.sub("", text))
     for repair in _P.rows("repairs"):
         text = re.sub(repair["pattern"], repair["left"], text)
     parser = MarkdownIt("commonmark", {"html": True, "breaks": True}).enable("table").disable(_RULES_OFF)
-    return str(parser.render(text))
+    return str(parser.render(text)).translate({own: sign for sign, own in _OF_CODE.items()})
 
 
 class PageTableReader:

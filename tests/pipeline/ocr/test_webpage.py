@@ -146,6 +146,12 @@ def test_marks_of_markdown_end_in_no_text(tmp_path):
     assert lines[9:] == ["A", "解析", "解析", "1. 第一", "", "视频讲解"]
 
 
+@pytest.mark.parametrize("code", ["MyClass.__mro__", "__init__()", "2**3**2", "a==b==c"])
+def test_a_span_of_code_keeps_its_signs(tmp_path, code):
+    (tmp_path / "paper.md").write_text(f"1. What is `{code}`?\n\n- [x] **`{code}`**\n", encoding="utf-8")
+    assert [line.text for line in read(tmp_path / "paper.md")] == [f"1. What is {code}?", f"[x] {code}"]
+
+
 def grid(rows: str) -> list[list[str]]:
     return webpage._grid(webpage.parse_page(f"<table>{rows}</table>"))
 

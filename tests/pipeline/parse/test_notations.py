@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from build_dataset.pipeline.parse.paper import finish
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from build_dataset.schemas.documents import LineKind
 from tests.pipeline.parse.conftest import document_of, lines_of
 from tests.pipeline.parse.short import told
 
@@ -47,6 +48,13 @@ def parsed(text):
         "x{at}\t{at}. {name}病首选的是 A. {name}甲 B. {name}乙 C. {name}丙 D. {name}丁\tB\t{name}乙对。",
         "{at}\n【单选题】\n{name}病首选的是\n窗体顶端\n• A. {name}甲\n• B. {name}乙\n• C. {name}丙\n窗体底端\n答案：B",
         "[单选] [B]\n{name}病首选的是\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁",
+        "{at}. {name}病首选的是\n- {name}甲\n+ {name}乙\n- {name}丙\n- {name}丁",
+        "{at}. {name}病首选的是\n- [] {name}甲\n[x] {name}乙\n- [] {name}丙\n- [] {name}丁",
+        "{at}. {name}病首选的是\n- a) {name}甲\n- b) {name}乙 X\n- c) {name}丙\n- d) {name}丁",
+        "[单选]{at}.{name}病首选的是\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁\n答案:B",
+        "C{at}. {name}病首选的是\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁\n答案:B",
+        "Bài {at}: {name}病首选的是\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁\nĐáp án: B",
+        "{at}. {name}病首选的是？B\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁",
     ],
 )
 def test_options_and_keys_of_other_notations_are_read(parse, form):
@@ -129,3 +137,72 @@ def test_numbers_of_lines_of_code_number_no_items_where_a_word_counts_them(codes
     assert all(
         line in question.stem for question, (code, _) in zip(outcome.questions, codes, strict=True) for line in code
     )
+
+
+@given(LETTERS)
+def test_signs_of_a_list_alone_say_nothing_of_its_items(letters):
+    items = (f"{at}. 第{at}例首选的是\n{OPTIONS.format(name=at)}\n答案：{one}" for at, one in enumerate(letters, 1))
+    outcome = parsed("\n".join(f"{item}\n解析：依据有：\n- 甲\n- 乙" for item in items))
+    assert [one.answer[0] for one in outcome.questions] == letters
+    assert all(one.explanation.endswith("- 甲\n- 乙") or "- 甲- 乙" in one.explanation for one in outcome.questions)
+
+
+def headed(items):
+    """A paper whose file calls the first line of each item a heading."""
+    lines = lines_of("\n".join(items))
+    opens = {item.split("\n")[0] for item in items}
+    lines = [line.model_copy(update={"kind": LineKind.HEADING}) if line.text in opens else line for line in lines]
+    read = read_paper("paper.md", lines)
+    check_gates(read)
+    return finish(read, document_of("paper.md"))
+
+
+@given(st.permutations(range(1, 7)), LETTERS)
+def test_a_heading_over_each_question_opens_it_whatever_number_it_names(numbers, letters):
+    letters = (letters * 2)[:6]
+    items = [
+        f"Exam X topic 1 question {number} discussion\nA team asks for part {number}.\nWhich part is it?\n"
+        + "\n".join(f"{label}: {label.lower()}{number}" for label in "ABCD")
+        + f"\nAnswer: {letter}\nView on X"
+        for number, letter in zip(numbers, letters, strict=True)
+    ]
+    questions = headed(items).questions
+    assert [one.stem for one in questions] == [f"A team asks for part {n}. Which part is it?" for n in numbers]
+    assert [one.answer[0] for one in questions] == letters
+
+
+@pytest.mark.parametrize("told_as", ["Reference", "Explained here: {at}", "см. главу"])
+@given(LETTERS)
+def test_what_stands_under_the_boxes_of_an_item_explains_it(told_as, letters):
+    items = [
+        f"Q{at}. What is part {at}?\n"
+        + "\n".join(f"[{'x' if label == letter else ' '}] {label.lower()}{at}" for label in "ABCD")
+        + f"\n{told_as.format(at=at)}"
+        for at, letter in enumerate(letters, 1)
+    ]
+    questions = headed(items).questions
+    assert [(one.answer[0], one.options[-1].text) for one in questions] == [
+        (letter, f"d{at}") for at, letter in enumerate(letters, 1)
+    ]
+
+
+@given(LETTERS, LETTERS)
+def test_items_without_numbers_before_the_first_number_are_read(first, second):
+    bare = [f"第{at}例首选的是\n{OPTIONS.format(name=at)}\nANSWER: {letter}" for at, letter in enumerate(first)]
+    numbered = zip(paper_of(len(second)).split("\n\n"), second, strict=True)
+    outcome = parsed("\n".join([*bare, *(f"{item}\nANSWER: {letter}" for item, letter in numbered)]))
+    assert [one.answer[0] for one in outcome.questions] == [*first, *second]
+
+
+@given(st.sampled_from("ABCD"), st.sampled_from("ABCD"), st.sampled_from(["甲", "丙", "丁"]))
+def test_a_letter_alone_among_the_options_that_is_not_the_answer_stops_the_question(answer, other, after):
+    options = OPTIONS.format(name="肝").replace(after, f"{after}\n{other}")
+    outcome = parsed(f"1. 肝病首选的是（{answer}）\n{options}\n2. 胆病首选的是（B）\n{OPTIONS.format(name='胆')}")
+    assert (told(outcome)[:1] == [f"1{answer}"]) <= (answer == other)
+
+
+@pytest.mark.parametrize("beside", [" или {other}", " may be {other}", "，有的书为 {other}"])
+@given(st.permutations("ABCD"))
+def test_an_answer_with_another_letter_behind_it_waits(beside, letters):
+    said = f"{letters[0]}{beside.format(other=letters[1])}"
+    assert not parsed(f"1. 肝病首选的是\n{OPTIONS.format(name='肝')}\nAnswer: {said}").questions
