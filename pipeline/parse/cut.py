@@ -76,8 +76,10 @@ def _heads(cutting: Cutting) -> None:
 
 
 def _runs_over(pieces: Sequence[ParsedLine], index: int) -> bool:
-    """Return whether a line that begins like a head (一，可用於…) continues the full line before it."""
+    """Return whether a line that begins like a head (一，可用於…) continues the full line, or the number, before it."""
     before, piece = pieces[index - 1], pieces[index]
+    if index and _P.number_alone.fullmatch(before.text) and _P.item_type.fullmatch(piece.text):
+        return True  # 1 / 【单选题】 / 首选的是
     if not index or len(piece.text.strip()) <= 4 or _P.type_head.search(piece.text):
         return False
     if re.match(rf"\s*[{heads.CHINESE}]{{1,3}}\s*[,，]", piece.text):

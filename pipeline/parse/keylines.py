@@ -19,6 +19,7 @@ _P = Patterns(__name__)
 MAX_STEP = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
 EXPLAINED_WITHIN = 12  # number of lines under the head of a key within which its first explanation must come
 ANSWERED_WITHIN = 3  # number of lines under a possible head of a key within which its first answer must come
+LISTED = 5  # least number of answers in a line for one of them to be of several parts
 HEAD_LENGTH = 60  # number of characters after a head within which answers on the same line must begin
 
 
@@ -65,7 +66,7 @@ def line_pairs(text: str) -> tuple[KeyPair, ...]:
 
 def _pairs(bare: str) -> list[KeyPair]:
     pairs: list[KeyPair] = []
-    position = 0
+    position = several = 0
     while position < len(bare):
         match = _P.range.match(bare, position)  # 1-5 ABCDE
         if match:
@@ -78,11 +79,12 @@ def _pairs(bare: str) -> list[KeyPair]:
             letters = labels_in(match[2]) if match else []
             # Letters apart are one answer in order: A C D is, C B D answers several questions.
             one_answer = match and (len(letters) == len(match[2]) or ascend(letters))
-            if not match or not (unsure or one_answer):
+            several += not (unsure or one_answer)
+            if not match or several > 1:
                 return []
-            pairs.append(KeyPair(int(match[1]), "#" if unsure else match[2]))
+            pairs.append(KeyPair(int(match[1]), match[2] if one_answer and not unsure else "#"))
         position = match.end()
-    return pairs
+    return pairs if not several or len(pairs) >= LISTED else []  # 32.B 33.B B D: the last has parts
 
 
 def _contiguous(numbers: Sequence[int]) -> bool:

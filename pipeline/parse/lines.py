@@ -167,25 +167,9 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces with every part of a question on lines of its own, and its options with labels."""
-    lines = _labelled(_with_types([part for piece in pieces for part in _parts(piece)]))
+    lines = _labelled(part for piece in pieces for part in _parts(piece))
     marks = ((line, _P.marked_before.match(line.text)) for line in lines)  # *B 乙, √ C. 丙: the mark goes behind it
     return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
-
-
-def _with_types(lines: Sequence[ParsedLine]) -> Iterator[ParsedLine]:
-    """Yield lines; types of items that stand alone behind their numbers join the stems: 1 / 【单选题】 / 首选的是."""
-    texts = [line.text.strip() for line in lines]
-    alone = {
-        at
-        for at, (before, text) in enumerate(pairwise(["", *texts]))
-        if _P.number_alone.fullmatch(before) and _P.item_type.fullmatch(text)
-    }
-    alone = alone if len(alone) > MIN_NUMBERS else set()
-    for at, line in enumerate(lines):
-        if at - 1 in alone:
-            yield replace(line, text=f"{texts[at - 1]}{line.text}")
-        elif at not in alone or at + 1 == len(lines):
-            yield line
 
 
 def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:

@@ -267,8 +267,8 @@ def _headed_items(pieces: Sequence[ParsedLine], options: Sequence[int]) -> list[
     owners = Counter(heads[at - 1] for option in options if (at := bisect_right(heads, option)))
     if len(owners) < max(UNNUMBERED, PLAIN * len(options)):  # a heading has several
         return []
-    bare = Counter(without_digits(pieces[line].text) for line in owners)
-    same = {text for text, times in bare.items() if times >= UNNUMBERED}
-    ends = [len(text) if without_digits(text := pieces[line].text) in same else 0 for line in sorted(owners)]
-    starts = enumerate(zip(sorted(owners), ends, strict=True), 1)
-    return [NumberCandidate(line, at, NumberStyle.BARE, end, 0.0, at) for at, (line, end) in starts]
+    bare = {line: without_digits(pieces[line].text) for line in owners}
+    often = Counter(bare.values())
+    ends = {line: len(pieces[line].text) for line in owners if often[bare[line]] >= UNNUMBERED}
+    starts = enumerate(sorted(owners), 1)
+    return [NumberCandidate(line, at, NumberStyle.BARE, ends.get(line, 0), 0.0, at) for at, line in starts]
