@@ -2,6 +2,9 @@
 
 import math
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,9 +14,22 @@ from numpy.typing import NDArray
 
 from build_dataset.pipeline.ocr.engines.cascade import Cascade, Recogniser
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
-from build_dataset.pipeline.ocr.engines.network import Detector, cut_line, grown, in_package, mark_lost, raise_digits
+from build_dataset.pipeline.ocr.engines.network import (
+    HEIGHT,
+    STEP,
+    Detector,
+    cut_line,
+    grown,
+    in_package,
+    mark_lost,
+    narrow_line,
+    raise_digits,
+)
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Word
+from build_dataset.pipeline.ocr.language.counts import Language
+from build_dataset.pipeline.ocr.language.letters import FLOOR, share_of
+from build_dataset.pipeline.ocr.language.strange import out_of_place
 from build_dataset.pipeline.ocr.params import RapidOcrParams
 from build_dataset.schemas.errors import UserError
 
@@ -31,6 +47,13 @@ _BFLOAT16 = re.compile(r"^flags\s*:.* (?:amx_bf16|avx512_bf16)\b", re.MULTILINE)
 _COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
 """The power of a blood count that touches the 0 before it or is taken for a degree sign, 4×109/L, 4×10°/L: nothing else
 is counted so."""
+
+_AGAIN = 0.985  # Probability of a letter, digit or ideograph below which it is looked at again
+_MORE, _LARGER = 0.08, 1.2
+"""Of a line's height, what is seen more around it at the second look, and the factor on its width."""
+_AROUND, _EM_STEPS, _NEAR = 3, 2.5, 2.0
+"""Characters beside those that are looked at; steps from the middle of one to its edge, and between both looks at it."""
+_WEIGHT = 0.75  # Of each look, in the exponent: the looks of one recogniser are not independent
 
 
 def backend(params: RapidOcrParams) -> str:
@@ -96,12 +119,43 @@ class RapidEngine(OcrEngine):
         for (box, image), glyphs in zip(found, lines, strict=True):
             raise_digits(image, glyphs)
             again = self._wider(page, box) if any(glyph.gap >= 1 for glyph in glyphs) else None
-            words.append(_word(box, again or glyphs))
-        return [word for word in words if word]
+            glyphs = _stripped(again or glyphs)
+            if word := _word(box, glyphs):
+                words.append((word, box, glyphs))
+        strange = out_of_place([word.text for word, *_ in words], _language())
+        return [self._looked_at(page, *word, places) for word, places in zip(words, strange, strict=True)]
+
+    def _looked_at(
+        self,
+        page: NDArray[np.uint8],
+        word: Word,
+        box: NDArray[np.float32],
+        glyphs: Sequence[Glyph],
+        strange: Iterable[int],
+    ) -> Word:
+        """Return a word whose unsure and strange characters are looked at again, larger and with more around them."""
+        doubts = {doubt.at: doubt for doubt in word.doubts or ()}
+        unsure = {at for at, one in doubts.items() if word.text[at].isalnum() and share_of(word.text, one) < _AGAIN}
+        places = sorted(unsure.union(strange))
+        image = cut_line(page, grown(box, _MORE)) if places else None
+        if image is None:
+            return word
+        scale = _LARGER / (1 + 2 * _MORE)  # From the steps of the line to those of the larger picture
+        wide, more = narrow_line(image, _LARGER), _MORE * HEIGHT / STEP
+        first, last = max(0, places[0] - _AROUND), min(len(glyphs), places[-1] + _AROUND + 1) - 1
+        edges = (glyphs[first].at - _EM_STEPS, glyphs[last].at + _EM_STEPS)
+        left, right = (round(min(max(0, (at + more) * scale * STEP), wide.shape[1])) for at in edges)
+        (read,) = self._good.read([wide[:, left:right]], [False])
+        for at in places:
+            middle = (glyphs[at].at + more) * scale - left / STEP
+            near = min(read, key=lambda glyph: abs(glyph.at - middle), default=None)
+            if near and abs(near.at - middle) < _NEAR:
+                doubts[at] = _both(doubts.get(at) or _doubt(at, glyphs[at]), _doubt(at, near), near.char, word.text[at])
+        return replace(word, doubts=tuple(doubts[at] for at in sorted(doubts)))
 
     def _wider(self, page: NDArray[np.uint8], box: NDArray[np.float32]) -> list[Glyph] | None:
         """Return what is read with more of the page around a line; None where some of its ink is still unclaimed."""
-        image = cut_line(page, grown(box))
+        image = cut_line(page, grown(box, 0.15))
         if image is None:
             return None
         (glyphs,) = self._good.read([image])
@@ -119,6 +173,22 @@ def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
     score = math.prod(glyph.confidence for glyph in glyphs if glyph.char.isalnum())
     doubts = tuple(_doubt(at, glyph) for at, glyph in enumerate(glyphs) if glyph.doubtful)
     return Word(text, corners, round(score, 6), doubts)
+
+
+def _both(doubt: Doubt, again: Doubt, char: str, own: str) -> Doubt:
+    """Return a doubt with the probabilities of two looks; ``char``: what was read the second time."""
+    first, second = {own: doubt.sure, **dict(doubt.others)}, {char: again.sure, **dict(again.others)}
+    both = {one: (first.get(one, FLOOR) * second.get(one, FLOOR)) ** _WEIGHT for one in {**first, **second}}
+    total = max(sum(both.values()), FLOOR)
+    others = sorted(((round(share / total, 4), one) for one, share in both.items() if one != own), reverse=True)
+    return Doubt(
+        doubt.at, round(both[own] / total, 4), doubt.gap, tuple((one, share) for share, one in others if share), True
+    )
+
+
+@cache
+def _language() -> Language:
+    return Language()
 
 
 def _stripped(glyphs: list[Glyph]) -> list[Glyph]:

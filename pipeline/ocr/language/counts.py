@@ -29,6 +29,7 @@ _NO_TEXT = np.log(_LEAST)  # Below it is none of the rare ones: ç˜ª has -14.8, ç
 _RAREST = 2e-8  # The least probability: one of 50 million characters
 Codes = NDArray[np.int64]
 Keys = NDArray[np.uint32]
+Values = NDArray[np.float32]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -55,6 +56,11 @@ def codes_of(text: str) -> Codes:
     return np.select([han, digit, letter, circled], [found, DIGIT, LETTER, CIRCLED], BREAK)
 
 
+def padded(text: str) -> Codes:
+    """Return the codes of a text between two of what stands on each side of it, 0 for none."""
+    return np.pad(codes_of(text), 2)
+
+
 def keys_of(first: Codes, second: Codes, third: Codes) -> Keys:
     """Return the key of each three characters in turn; 0 stands for none, so pairs are (0, a, b)."""
     joined: NDArray[np.uint64] = (first << 42 | second << 21 | third).astype(np.uint64)
@@ -66,7 +72,7 @@ def keys_of(first: Codes, second: Codes, third: Codes) -> Keys:
 class NgramCounts:
     """Occurrences of characters, of pairs and of three in turn, by their keys."""
 
-    def __init__(self, keys: Keys, values: NDArray[np.float32]) -> None:
+    def __init__(self, keys: Keys, values: Values) -> None:
         """Args: keys: sorted; values: how often each occurs."""
         self._keys, self._values = keys, values
 
@@ -92,7 +98,7 @@ class NgramCounts:
         found, values = np.unique(np.concatenate(keys), return_counts=True)
         return cls(found, values.astype(np.float32))
 
-    def look(self, first: Codes, second: Codes, third: Codes) -> NDArray[np.float32]:
+    def look(self, first: Codes, second: Codes, third: Codes) -> Values:
         """Return how often each three characters occur in turn."""
         keys = keys_of(first, second, third)
         if not len(self._keys):
@@ -121,12 +127,12 @@ class Language:
         self._shipped, self._own = shipped or NgramCounts.shipped(), NgramCounts.of(own)
         self._recognised = NgramCounts.of(recognised)
 
-    def _count(self, first: Codes, second: Codes, third: Codes, besides: int) -> NDArray[np.float32]:
+    def _count(self, first: Codes, second: Codes, third: Codes, besides: int) -> Values:
         codes = first, second, third
         own = self._own.look(*codes) + np.maximum(self._recognised.look(*codes) - besides, 0)
         return np.asarray(self._shipped.look(*codes) + np.float32(_OWN) * own, np.float32)
 
-    def use(self, codes: Codes) -> NDArray[np.float32]:
+    def use(self, codes: Codes) -> Values:
         """Return the natural logarithm of the probability of each character, whatever stands beside it."""
         none = np.zeros_like(codes)
         return self.logs(none, none, codes)
@@ -138,7 +144,7 @@ class Language:
         none = np.zeros_like(codes)
         return {one for one, log in zip(found, self.logs(none, none, codes, besides=1), strict=True) if log < _NO_TEXT}
 
-    def logs(self, first: Codes, second: Codes, third: Codes, besides: int = 0) -> NDArray[np.float32]:
+    def logs(self, first: Codes, second: Codes, third: Codes, besides: int = 0) -> Values:
         """Return the natural logarithm of each third character's probability after the other two; code 0 is none.
 
         ``besides`` 1 leaves an occurrence in recognised text out: a place is no evidence of itself.
@@ -155,3 +161,12 @@ class Language:
             fewer = _SMOOTH + left_out * whole
             found = np.where(there, (part + fewer * found) / (whole + fewer), found)
         return np.asarray(np.log(np.maximum(found, _RAREST)), np.float32)
+
+    def of_rows(self, rows: Codes, besides: int) -> Values:
+        """Return the same of the characters of rows from the third on, 0 where there is none."""
+        logs = self.logs(rows[:, :-2], rows[:, 1:-1], rows[:, 2:], besides)
+        return np.asarray(logs * (rows[:, 2:] > 0))
+
+    def lacks(self, first: Codes, second: Codes) -> NDArray[np.bool_]:
+        """Return of each two characters in turn whether no text has them, one recognised place aside."""
+        return np.asarray(self._count(np.zeros_like(first), first, second, besides=1) == 0)

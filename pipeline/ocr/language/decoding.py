@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from build_dataset.pipeline.characters import is_traditional, script_of, simple_forms
 from build_dataset.pipeline.ocr.glyphs import is_common
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
-from build_dataset.pipeline.ocr.language.counts import BREAK, CIRCLED, Codes, Language, codes_of, look_alikes
+from build_dataset.pipeline.ocr.language.counts import BREAK, CIRCLED, Codes, Language, Values, codes_of, padded
 from build_dataset.pipeline.ocr.language.letters import (
     FLOOR,
     OPTION,
@@ -34,10 +34,10 @@ from build_dataset.pipeline.ocr.language.letters import (
     plain,
     share_of,
 )
+from build_dataset.pipeline.ocr.language.strange import out_of_place
 from build_dataset.pipeline.ocr.language.unsure import unsure_characters
 from build_dataset.schemas.data import shipped_toml
 
-Values = NDArray[np.float32]
 _TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
 _MOST, _MARKS, _TOGETHER = 6, 2, 3
 """Ideographs and others looked at in one place, and places that are decided together: 512 readings."""
@@ -51,13 +51,9 @@ line breaks off: 減刑 of 湮滅刑事證據."""
 _CONFUSED, _MAY_BE = 0.4, 0.02
 """Probability of another character from which the two are confused in a folder, and the one it has where recognition
 is sure: what is 冀 or 糞 in one place may be so in others."""
-_IMPOSSIBLE, _UNLIKELY, _AGREED = 5.0, 4.0, 0.5
-"""Natural logarithm of how much likelier its neighbours make a look-alike, from which a character that was read with
-certainty is doubtful: 水睡 for 水腫, or a misprint. Of 2,253 lines read right none has such a place; of look-alikes
-put into them 96 % are found. And how much likelier they make the character itself, at least, that needs no
-comparison; and how much likelier the look-alike is without the place that speaks most for it."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
+_CONFIRMED = 0.9  # Probability after two looks from which a strange character is what stands there: 腎前腎衰竭
 _UNKNOWN = 0.5
 """The most that a character is sure of which no text has an example, for which a look-alike fits far better, or beside
 ink that none claims."""
@@ -135,18 +131,16 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
 def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
     """Return the words of a page with their unsure characters decided."""
     script = "big5" if is_traditional(word.text for word in words) else "gb2312"
-    return [_draft(word, language, script) for word in words]
+    strange = out_of_place([word.text for word in words], language)
+    return [_draft(word, language, script, places) for word, places in zip(words, strange, strict=True)]
 
 
-def _codes(text: str) -> Codes:
-    """Return the codes of a word between two of what stands on each side of it, 0 for none."""
-    return np.pad(codes_of(text), 2)
-
-
-def _draft(word: Word, language: Language, script: str) -> WordDraft:
+def _draft(word: Word, language: Language, script: str, strange: Mapping[int, str]) -> WordDraft:
     doubts = _with_confusions(word, language)
-    codes, chars = _codes(word.text), list(word.text)
-    draft = WordDraft(word.text, doubts, dict(_out_of_place(word.text, codes, language)), {}, {}, {})
+    confirmed = {at for at, doubt in doubts.items() if doubt.again and share_of(word.text, doubt) >= _CONFIRMED}
+    strange = {at: char for at, char in strange.items() if at not in confirmed}
+    codes, chars = padded(word.text), list(word.text)
+    draft = WordDraft(word.text, doubts, strange, {}, {}, {})
     noted = {doubt.at for doubt in word.doubts or ()}
     for group in _groups(_choices(word.text, doubts, script)):
         learned = int(any(choice.at not in noted for choice in group))  # What was sure is in the recognised text
@@ -159,7 +153,7 @@ def _draft(word: Word, language: Language, script: str) -> WordDraft:
             if at:
                 chars[choice.at] = choice.chars[at]
                 draft.changes[choice.at] = choice.chars[0]
-        codes = _codes("".join(chars))
+        codes = padded("".join(chars))
     for at, doubt in doubts.items():
         char, _ = alone(word.text, doubt) or (chars[at], "")
         if char != chars[at]:
@@ -176,29 +170,6 @@ def _with_confusions(word: Word, language: Language) -> dict[int, Doubt]:
     others = ((at, tuple((char, _MAY_BE) for char in chars)) for at, chars in confused if chars)
     more = {at: Doubt(at, 1 - _MAY_BE, others=chars) for at, chars in others}
     return dict(sorted((noted | more).items()))
-
-
-def _out_of_place(text: str, codes: Codes, language: Language) -> Iterator[tuple[int, str]]:
-    """Yield the places of ideographs that their neighbours make all but impossible, each with a likely look-alike."""
-    known = look_alikes()
-    places = [at for at, char in enumerate(text) if char in known]
-    windows = codes[np.array(places, np.intp)[:, None] + np.arange(5)]
-    told = _told(windows, language, besides=1)
-    gain = (told - language.use(windows[:, 2:]) * (windows[:, 2:] > 0))[:, :2].sum(axis=1)  # 衰 alone makes 竭 likely
-    for row in np.flatnonzero(gain < _UNLIKELY).tolist():
-        chars = known[text[places[row]]]
-        others = windows[[row] * len(chars)]
-        others[:, 2] = codes_of(chars)
-        more = _told(others, language, besides=0) - told[row]
-        # Two parts may have one key, and one count: 慢愷臀. So what one of the three says is not enough.
-        agreed = (more.sum(axis=1) > _IMPOSSIBLE) & (more.sum(axis=1) - more.max(axis=1) > _AGREED)
-        yield from ((places[row], chars[at]) for at in np.flatnonzero(agreed).tolist())
-
-
-def _told(rows: Codes, language: Language, besides: int) -> Values:
-    """Return the natural logarithm of the probability of the characters of rows from the third on."""
-    logs = language.logs(rows[:, :-2], rows[:, 1:-1], rows[:, 2:], besides=besides)
-    return np.asarray(logs * (rows[:, 2:] > 0))
 
 
 def _stands_in_text(chars: Sequence[str], at: int) -> bool:
@@ -274,7 +245,7 @@ def _weigh(
         rows[:, choice.at - first] = own[picks[:, place]]
         seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * np.maximum(language.use(own), _RARE)
         sight += seen[picks[:, place]]
-    total = sight + _OF_LANGUAGE * _told(rows, language, besides).sum(axis=1)
+    total = sight + _OF_LANGUAGE * language.of_rows(rows, besides).sum(axis=1)
     usable = (picks < [choice.usable for choice in group]).all(axis=1)
     best = readings[int(np.where(usable, total, -np.inf).argmax())]
     share = np.exp(total - total.max())
@@ -290,7 +261,7 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     odds with the language, how much likelier its neighbours make it and the two behind it, above and below 0, and
     that no character was overlooked behind it.
     """
-    codes = np.concatenate([_codes(draft.text) for draft in drafts] or [np.zeros(4, np.int64)])
+    codes = np.concatenate([padded(draft.text) for draft in drafts] or [np.zeros(4, np.int64)])
     codes[codes == CIRCLED] = BREAK
     gain = language.logs(codes[:-2], codes[1:-1], codes[2:], besides=1) - language.use(codes[2:])
     gain[codes[2:] == 0] = np.nan  # Behind the text

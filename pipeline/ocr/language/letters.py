@@ -20,6 +20,7 @@ _ALONE = (
     (re.compile(r"(?<=[IVX]{2})[lI]"), "I", "lI1|", 0.002),
     (re.compile(r"(?<![A-Za-z])[aα](?=-[A-Za-z])"), "α", "aα", 0.05),
     (re.compile(r"(?<![A-Za-z])[yγ](?=-[A-Za-z])"), "γ", "yγv", 0.02),
+    (re.compile(r"(?<=C)[1lI](?=[⁻－-]?\s?[:：=]?\s?\d{2,3}\s?m(?:Eq|mol|M))"), "l", "l1I|", 0.02),
     (re.compile(r"(?<=^[(（])[①D](?=[)）])"), "D", "①⑩D", 0.05),
 )
 """Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop), the last I
@@ -63,9 +64,11 @@ def odds_of_letter(text: str, doubt: Doubt) -> float:
     own, shape = share_of(text, doubt), next((shape for shape in _SHAPES if text[at] in shape), "")
     alike = [(char, share) for char, share in doubt.others if char in shape and plain(char) != plain(text[at])]
     rivals = [(char, share) for char, share in alike if _may_stand(char, text, at)]
-    near = [char for char in beside if char.isascii() and char.isalpha()]
-    if near and all(char.isupper() is text[at].isupper() for char in near):  # The p of IPSec, ESP is a P
+    if text[at].isalpha():  # Either case: IpSec; what is left is of no character: a peak between two steps
         own += sum(share for char, share in doubt.others if char == text[at].swapcase())
+        own /= min(1.0, max(FLOOR, doubt.sure + sum(share for _, share in doubt.others)))
+    if "II" in text[max(0, at - 1) : at + 2]:  # Read as one letter or as two, it is II
+        own += dict(doubt.others).get("Ⅱ", 0.0)
     own += sum(share for _, share in alike) - sum(share for _, share in rivals)  # The l of lgA speaks for I
     weights = (share * (_GREEK if char in "αγχ" or text[at] == "ν" else _AS_LIKELY) for char, share in rivals)
     return odds(own / (1 + sum(weights)))
