@@ -40,6 +40,7 @@ _HALF_RAISED, _HALF = re.compile("(?<=[⁰¹²³⁴-⁹])[0-9]|[0-9]{2,}(?=[⁰�
 _USUAL = 0.8
 """Share of the median height of the line's letters and digits that a neighbour has at least: the 2 of PaO₂53 says
 nothing of the 5."""
+_MORE = 0.15  # Of a line's height, what is seen more of the page around it at a second look
 _EM = 3.5  # Usual width of an ideograph in steps, where a line has too few to measure
 _WIDE = frozenset("mwMWG@%&—①②③④⑤⑥⑦⑧⑨⑩×≥≤→ⅡⅢⅣ")
 _CLAIMED, _CLAIMED_WIDE, _CLAIMED_NARROW = 0.62, 0.55, 0.36
@@ -134,9 +135,9 @@ def cut_line(page: Pixels, box: Box) -> Pixels | None:
     return np.asarray(cv2.resize(level, (width, HEIGHT)), dtype=np.uint8)
 
 
-def grown(box: Box, share: float) -> Box:
-    """Return the box of a line, which is nearly level, with a share of its height more on every side."""
-    more = share * float(np.linalg.norm(box[3] - box[0]))
+def grown(box: Box) -> Box:
+    """Return the box of a line, which is nearly level, with ``_MORE`` of its height more on every side."""
+    more = _MORE * float(np.linalg.norm(box[3] - box[0]))
     return np.asarray(box + more * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]), np.float32)
 
 

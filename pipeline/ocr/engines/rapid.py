@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 from build_dataset.pipeline.ocr.engines.cascade import Cascade, Recogniser
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
 from build_dataset.pipeline.ocr.engines.network import (
-    HEIGHT,
     STEP,
     Detector,
+    Pixels,
     cut_line,
     grown,
     in_package,
@@ -28,7 +29,7 @@ from build_dataset.pipeline.ocr.engines.network import (
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Word
 from build_dataset.pipeline.ocr.language.counts import Language
-from build_dataset.pipeline.ocr.language.letters import FLOOR, share_of
+from build_dataset.pipeline.ocr.language.letters import FLOOR, plain, share_of
 from build_dataset.pipeline.ocr.language.strange import out_of_place
 from build_dataset.pipeline.ocr.params import RapidOcrParams
 from build_dataset.schemas.errors import UserError
@@ -49,11 +50,9 @@ _COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
 is counted so."""
 
 _AGAIN = 0.985  # Probability of a letter, digit or ideograph below which it is looked at again
-_MORE, _LARGER = 0.08, 1.2
-"""Of a line's height, what is seen more around it at the second look, and the factor on its width."""
-_AROUND, _EM_STEPS, _NEAR = 3, 2.5, 2.0
-"""Characters beside those that are looked at; steps from the middle of one to its edge, and between both looks at it."""
-_WEIGHT = 0.75  # Of each look, in the exponent: the looks of one recogniser are not independent
+_WIDER = 1.2  # Factor on the width of what is looked at again
+_AROUND, _EM_STEPS, _NEAR = 3, 2.5, 1.5
+"""Characters beside those that are looked at; steps from the middle of one to its edge, and between both looks."""
 
 
 def backend(params: RapidOcrParams) -> str:
@@ -118,49 +117,40 @@ class RapidEngine(OcrEngine):
         words = []
         for (box, image), glyphs in zip(found, lines, strict=True):
             raise_digits(image, glyphs)
-            again = self._wider(page, box) if any(glyph.gap >= 1 for glyph in glyphs) else None
-            glyphs = _stripped(again or glyphs)
+            if any(glyph.gap >= 1 for glyph in glyphs):
+                image, glyphs = self._wider(page, box) or (image, glyphs)
+            glyphs = _stripped(glyphs)
             if word := _word(box, glyphs):
-                words.append((word, box, glyphs))
+                words.append((word, glyphs, image))
         strange = out_of_place([word.text for word, *_ in words], _language())
-        return [self._looked_at(page, *word, places) for word, places in zip(words, strange, strict=True)]
+        return [self._looked_at(*word, places) for word, places in zip(words, strange, strict=True)]
 
-    def _looked_at(
-        self,
-        page: NDArray[np.uint8],
-        word: Word,
-        box: NDArray[np.float32],
-        glyphs: Sequence[Glyph],
-        strange: Iterable[int],
-    ) -> Word:
-        """Return a word whose unsure and strange characters are looked at again, larger and with more around them."""
+    def _looked_at(self, word: Word, glyphs: Sequence[Glyph], image: Pixels, strange: Iterable[int]) -> Word:
+        """Return a word whose unsure and strange characters are looked at again in a wider picture."""
         doubts = {doubt.at: doubt for doubt in word.doubts or ()}
         unsure = {at for at, one in doubts.items() if word.text[at].isalnum() and share_of(word.text, one) < _AGAIN}
-        places = sorted(unsure.union(strange))
-        image = cut_line(page, grown(box, _MORE)) if places else None
-        if image is None:
+        if not (places := sorted(unsure.union(strange))):
             return word
-        scale = _LARGER / (1 + 2 * _MORE)  # From the steps of the line to those of the larger picture
-        wide, more = narrow_line(image, _LARGER), _MORE * HEIGHT / STEP
-        first, last = max(0, places[0] - _AROUND), min(len(glyphs), places[-1] + _AROUND + 1) - 1
-        edges = (glyphs[first].at - _EM_STEPS, glyphs[last].at + _EM_STEPS)
-        left, right = (round(min(max(0, (at + more) * scale * STEP), wide.shape[1])) for at in edges)
-        (read,) = self._good.read([wide[:, left:right]], [False])
+        first, last = glyphs[max(0, places[0] - _AROUND)], glyphs[min(len(glyphs) - 1, places[-1] + _AROUND)]
+        left = max(0, round((first.at - _EM_STEPS) * STEP))
+        clip = narrow_line(image[:, left : round((last.at + _EM_STEPS) * STEP)], _WIDER)
+        (read,) = self._good.read([clip], [False])
+        letters = [glyph for glyph in read if glyph.char != " "]
         for at in places:
-            middle = (glyphs[at].at + more) * scale - left / STEP
-            near = min(read, key=lambda glyph: abs(glyph.at - middle), default=None)
+            middle = (glyphs[at].at - left / STEP) * _WIDER
+            near = min(letters, key=lambda glyph: abs(glyph.at - middle), default=None)
             if near and abs(near.at - middle) < _NEAR:
-                doubts[at] = _both(doubts.get(at) or _doubt(at, glyphs[at]), _doubt(at, near), near.char, word.text[at])
+                doubts[at] = _both(word.text[at], doubts.get(at) or _doubt(at, glyphs[at]), near)
         return replace(word, doubts=tuple(doubts[at] for at in sorted(doubts)))
 
-    def _wider(self, page: NDArray[np.uint8], box: NDArray[np.float32]) -> list[Glyph] | None:
-        """Return what is read with more of the page around a line; None where some of its ink is still unclaimed."""
-        image = cut_line(page, grown(box, 0.15))
+    def _wider(self, page: Pixels, box: NDArray[np.float32]) -> tuple[Pixels, list[Glyph]] | None:
+        """Return a line with more of the page around it, and what is read; None where ink is still unclaimed."""
+        image = cut_line(page, grown(box))
         if image is None:
             return None
         (glyphs,) = self._good.read([image])
         raise_digits(image, glyphs)
-        return None if mark_lost(image, glyphs) else glyphs
+        return None if mark_lost(image, glyphs) else (image, glyphs)
 
 
 def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
@@ -175,15 +165,21 @@ def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
     return Word(text, corners, round(score, 6), doubts)
 
 
-def _both(doubt: Doubt, again: Doubt, char: str, own: str) -> Doubt:
-    """Return a doubt with the probabilities of two looks; ``char``: what was read the second time."""
-    first, second = {own: doubt.sure, **dict(doubt.others)}, {char: again.sure, **dict(again.others)}
-    both = {one: (first.get(one, FLOOR) * second.get(one, FLOOR)) ** _WEIGHT for one in {**first, **second}}
-    total = max(sum(both.values()), FLOOR)
-    others = sorted(((round(share / total, 4), one) for one, share in both.items() if one != own), reverse=True)
-    return Doubt(
-        doubt.at, round(both[own] / total, 4), doubt.gap, tuple((one, share) for share, one in others if share), True
-    )
+def _both(own: str, doubt: Doubt, again: Glyph) -> Doubt:
+    """Return a doubt about a character with the geometric mean of two looks: those of one model depend on each other.
+
+    Of forms of one character the first look says which it is: 查 or 査.
+    """
+    seen, forms = {own: doubt.sure, **dict(doubt.others)}, Counter[str]()
+    for char, share in ((again.char, again.confidence), *again.others):
+        forms[plain(char)] += share
+    first = {plain(char): char for char in forms} | {plain(char): char for char in reversed(seen)}
+    chars = {**seen, **dict.fromkeys(first.values(), FLOOR)} | seen
+    both = {char: (share * max(forms[plain(char)], FLOOR)) ** 0.5 for char, share in chars.items()}
+    scale = min(1.0, math.sqrt(sum(seen.values()) * sum(forms.values()))) / sum(both.values())
+    shares = {char: round(share * scale, 4) for char, share in both.items()}
+    others = sorted((one for one in shares.items() if one[0] != own and one[1]), key=lambda one: -one[1])
+    return Doubt(doubt.at, shares[own], doubt.gap, tuple(others), again=True)
 
 
 @cache

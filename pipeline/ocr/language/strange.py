@@ -30,7 +30,7 @@ def out_of_place(texts: Sequence[str], language: Language) -> list[dict[int, str
         chars = known[texts[row][at]]
         others = windows[[index] * len(chars)]
         others[:, 2] = codes_of(chars)
-        more = language.of_rows(others, besides=0) - told[index]
+        more = language.of_rows(others, besides=1) - told[index]  # Of 袍高 beside 白 or 自 the place says nothing
         # Two parts may have one key, and one count: 慢愷臀. So what one of the three says is not enough.
         agreed = (more.sum(axis=1) > _IMPOSSIBLE) & (more.sum(axis=1) - more.max(axis=1) > _AGREED)
         if agreed.any():

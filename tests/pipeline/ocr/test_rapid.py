@@ -181,7 +181,7 @@ def test_lines_are_cut_at_full_width_and_given_to_both_models(monkeypatch: pytes
     class Reads:
         def read(self, images: list[np.ndarray]) -> list[list[Glyph]]:
             assert len(images) == 2
-            return [[Glyph("甲", 0.9, 0)], [Glyph("乙", 0.1, 0)]]
+            return [[Glyph("甲", 0.99, 0)], [Glyph("乙", 0.1, 0)]]
 
     monkeypatch.setattr(engine, "_lines", Reads())
     coloured = np.zeros((60, 80, 3), np.uint8)
