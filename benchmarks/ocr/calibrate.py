@@ -42,7 +42,7 @@ from build_dataset.pipeline.characters import simple_forms
 from build_dataset.pipeline.ocr.assemble import lines_of
 from build_dataset.pipeline.ocr.glyphs import fold
 from build_dataset.pipeline.ocr.language.counts import Language
-from build_dataset.pipeline.ocr.language.decoding import confused, drafts_of, features, probabilities, sure_parts
+from build_dataset.pipeline.ocr.language.decoding import drafts_of, features, probabilities, sure_parts
 from build_dataset.pipeline.ocr.language.letters import OPTION
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.scanpage import _word, to_page
@@ -132,11 +132,8 @@ def _of_papers(options: argparse.Namespace) -> Iterator[Made]:
 
 
 def _learned(pages: Sequence[Made]) -> Language:
-    words = [word for page in pages for word in page.found["words"]]
-    pairs = {pair for word in words for pair in confused(word)}
-    wavering = {one for one, _ in pairs}
-    sure = (part for word in words for part in sure_parts(word, wavering))
-    return Language(recognised=sure, confused=sorted(pairs))
+    words = (word for page in pages for word in page.found["words"])
+    return Language(recognised=(part for word in words for part in sure_parts(word)))
 
 
 def _texts(options: argparse.Namespace, condition: str, place: int) -> list[texts.Printed]:

@@ -9,7 +9,7 @@ from build_dataset.pipeline.archives import is_copy
 from build_dataset.pipeline.ocr.assemble import DocumentState
 from build_dataset.pipeline.ocr.engines import ChosenEngine
 from build_dataset.pipeline.ocr.language.counts import Language
-from build_dataset.pipeline.ocr.language.decoding import confused, sure_parts
+from build_dataset.pipeline.ocr.language.decoding import sure_parts
 from build_dataset.pipeline.ocr.mending import compare_readings, lost_boxes, mend_page
 from build_dataset.pipeline.ocr.model import PageRead, Rect
 from build_dataset.pipeline.ocr.params import EngineName, OcrParams
@@ -93,11 +93,9 @@ class PageStore:
         """Learn from the sound text of the folder what stands beside what, for the pages that were recognised."""
         if not any("needs_ocr" in self._text(reading, page) for reading in readings for page in reading.sound):
             return
-        pairs = {pair for page in self._recognised(readings) for word in page for pair in confused(word)}
-        wavering = {one for one, _ in pairs}
-        sure = (part for page in self._recognised(readings) for word in page for part in sure_parts(word, wavering))
+        sure = (part for page in self._recognised(readings) for word in page for part in sure_parts(word))
         own, recognised = _up_to(_MOST, self._printed(readings)), _up_to(_MOST, sure)
-        self._language = Language(own, recognised=recognised, confused=sorted(pairs))
+        self._language = Language(own, recognised=recognised)
 
     def _printed(self, readings: Sequence[DocumentState]) -> Iterator[str]:
         for reading in readings:

@@ -111,19 +111,9 @@ class Language:
     """Probability of a character after two others: what the folder says, smoothed by what all text says."""
 
     def __init__(
-        self,
-        own: Iterable[str] = (),
-        shipped: NgramCounts | None = None,
-        recognised: Iterable[str] = (),
-        confused: Iterable[tuple[str, str]] = (),
+        self, own: Iterable[str] = (), shipped: NgramCounts | None = None, recognised: Iterable[str] = ()
     ) -> None:
-        """Args: own: sound text of the folder; recognised: what recognition was sure of, which may yet be wrong.
-
-        confused: pairs of characters between which it wavered.
-        """
-        self.confused: dict[str, dict[str, None]] = {}
-        for one, other in confused:
-            self.confused.setdefault(one, {})[other] = None
+        """Args: own: sound text of the folder; recognised: what recognition was sure of, which may yet be wrong."""
         self._shipped, self._own = shipped or NgramCounts.shipped(), NgramCounts.of(own)
         self._recognised = NgramCounts.of(recognised)
 

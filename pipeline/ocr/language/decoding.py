@@ -7,7 +7,7 @@ probability that all of its letters and digits are right, as measured (``benchma
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise, product
@@ -31,7 +31,6 @@ from build_dataset.pipeline.ocr.language.letters import (
     is_ideograph,
     odds,
     odds_of_letter,
-    plain,
     share_of,
 )
 from build_dataset.pipeline.ocr.language.strange import out_of_place
@@ -48,9 +47,6 @@ _RARE = -13.0  # Natural logarithm of the use below which the recogniser knows a
 _MARGIN, _LEAST_SIGHT = 2.0, -4.5
 """Natural logarithm of the odds from which a character is changed, by both and by the recogniser alone. Never where a
 line breaks off: 減刑 of 湮滅刑事證據."""
-_CONFUSED, _MAY_BE = 0.4, 0.02
-"""Probability of another character from which the two are confused in a folder, and the one it has where recognition
-is sure: what is 冀 or 糞 in one place may be so in others."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _CONFIRMED = 0.9  # Probability after two looks from which a strange character is what stands there: 腎前腎衰竭
@@ -84,25 +80,12 @@ class _Choice(NamedTuple):
     usable: int  # The first so many may be written; the others are no ideographs: a dash that reads as 一
 
 
-def sure_parts(row: Sequence[Any], confused: Container[str] = ()) -> Iterator[str]:
-    """Yield the parts of a stored word between the places that are doubtful; none where no doubts are told.
-
-    A character that may be ``confused`` with another is doubtful wherever it stands: it would confirm itself.
-    """
+def sure_parts(row: Sequence[Any]) -> Iterator[str]:
+    """Yield the parts of a stored word between the places that are doubtful; none where no doubts are told."""
     if len(row) > 10:
         doubts = (Doubt(*doubt) for doubt in row[10])
-        unsure = {doubt.at for doubt in doubts if share_of(row[0], doubt) < _LEARNED}
-        unsure |= {at for at, char in enumerate(row[0]) if char in confused}
-        ends = [-1, *sorted(unsure), len(row[0])]
+        ends = [-1, *(one.at for one in doubts if share_of(row[0], one) < _LEARNED), len(row[0])]
         yield from (row[0][start + 1 : end] for start, end in pairwise(ends) if end - start > _SURE_PART)
-
-
-def confused(row: Sequence[Any]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of ideographs between which recognition wavers in a stored word."""
-    for doubt in (Doubt(*one) for one in (row[10] if len(row) > 10 else ())):
-        char = row[0][doubt.at]
-        others = (other for other, share in doubt.others if share >= _CONFUSED and plain(char) != plain(other))
-        yield from ((char, other) for other in others if is_ideograph(char) and is_ideograph(other))
 
 
 def decode(words: Sequence[Word], language: Language) -> list[Word]:
@@ -136,15 +119,13 @@ def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
 
 
 def _draft(word: Word, language: Language, script: str, strange: Mapping[int, str]) -> WordDraft:
-    doubts = _with_confusions(word, language)
+    doubts = {doubt.at: in_chinese(doubt) for doubt in word.doubts or ()}
     confirmed = {at for at, doubt in doubts.items() if doubt.again and share_of(word.text, doubt) >= _CONFIRMED}
     strange = {at: char for at, char in strange.items() if at not in confirmed}
     codes, chars = padded(word.text), list(word.text)
     draft = WordDraft(word.text, doubts, strange, {}, {}, {})
-    noted = {doubt.at for doubt in word.doubts or ()}
     for group in _groups(_choices(word.text, doubts, script)):
-        learned = int(any(choice.at not in noted for choice in group))  # What was sure is in the recognised text
-        for choice, best, shares in zip(group, *_weigh(group, codes, language, learned), strict=True):
+        for choice, best, shares in zip(group, *_weigh(group, codes, language), strict=True):
             sight = choice.sight[best] - choice.sight[0]
             likely = _stands_in_text(chars, choice.at) and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
@@ -161,15 +142,6 @@ def _draft(word: Word, language: Language, script: str, strange: Mapping[int, st
     draft.text = "".join(chars)
     draft.strange = {at: char for at, char in draft.strange.items() if at not in draft.changes}
     return draft
-
-
-def _with_confusions(word: Word, language: Language) -> dict[int, Doubt]:
-    """Return the doubts of a word by place, with those about characters that were confused in the folder."""
-    noted = {doubt.at: in_chinese(doubt) for doubt in word.doubts or ()}
-    confused = ((at, language.confused.get(char, ())) for at, char in enumerate(word.text) if at not in noted)
-    others = ((at, tuple((char, _MAY_BE) for char in chars)) for at, chars in confused if chars)
-    more = {at: Doubt(at, 1 - _MAY_BE, others=chars) for at, chars in others}
-    return dict(sorted((noted | more).items()))
 
 
 def _stands_in_text(chars: Sequence[str], at: int) -> bool:
@@ -230,9 +202,7 @@ def _groups(choices: Iterable[_Choice]) -> Iterator[list[_Choice]]:
         yield group
 
 
-def _weigh(
-    group: Sequence[_Choice], codes: Codes, language: Language, besides: int
-) -> tuple[tuple[int, ...], list[list[float]]]:
+def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> tuple[tuple[int, ...], list[list[float]]]:
     """Return of each place of a group the index of its character and each one's probability between its neighbours."""
     readings = list(product(*(range(len(choice.chars)) for choice in group)))
     first, last = group[0].at - 2, group[-1].at + 3
@@ -245,7 +215,7 @@ def _weigh(
         rows[:, choice.at - first] = own[picks[:, place]]
         seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * np.maximum(language.use(own), _RARE)
         sight += seen[picks[:, place]]
-    total = sight + _OF_LANGUAGE * language.of_rows(rows, besides).sum(axis=1)
+    total = sight + _OF_LANGUAGE * language.of_rows(rows, besides=0).sum(axis=1)
     usable = (picks < [choice.usable for choice in group]).all(axis=1)
     best = readings[int(np.where(usable, total, -np.inf).argmax())]
     share = np.exp(total - total.max())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language.counts import Language
-from build_dataset.pipeline.ocr.language.decoding import confused, decode, sure_parts
+from build_dataset.pipeline.ocr.language.decoding import decode, sure_parts
 
 LANGUAGE = Language()
 
@@ -155,7 +155,6 @@ def test_only_ideographs_change_and_places_stay(text, data):
 def test_the_parts_of_a_word_between_its_doubts_are_sure():
     row = ["甲乙丙丁戊癸庚辛", *[0] * 9, [[3, 0.5, 0, []], [6, 0.99, 0, []]]]
     assert list(sure_parts(row)) == ["甲乙丙", "戊癸庚辛"]
-    assert list(sure_parts(row, {"乙", "癸"})) == []
     assert list(sure_parts(row[:10])) == []
 
 
@@ -180,15 +179,6 @@ def test_of_a_sure_word_nothing_is_told_and_of_a_bad_one_no_more_than_eight_char
     text = "K3b7Q1m9Zx4Tf"
     (bad,) = decode([word(text, *(doubt(text, char, 0.3, ("口", 0.2)) for char in text))], LANGUAGE)
     assert (sure.unsure, len(bad.unsure)) == ((), 8)
-
-
-def test_a_character_that_wavers_elsewhere_is_decided_where_recognition_is_sure_of_it():
-    unsure = ["知其冀便", *[0] * 9, [[2, 0.55, 0, [["翼", 0.44], ["便", 0.01], ["x", 0.5]]]]]
-    assert list(confused(unsure)) == [("冀", "翼")]
-    seen, printed = word("檢查為甲性頻脈，"), ["心電圖為竇性頻脈，"] * 9
-    assert decode([seen], Language(printed))[0].text == seen.text
-    assert decode([seen], Language(printed, confused=[("甲", "竇")]))[0].text == "檢查為竇性頻脈，"
-    assert decode([word("河北称冀州")], LANGUAGE)[0].text == "河北称冀州"
 
 
 @pytest.mark.parametrize("dash", ["—", "-", "→"])
@@ -224,6 +214,19 @@ def test_what_was_read_with_certainty_waits_where_a_look_alike_fits_far_better(r
     (found,) = decode([word(read)], LANGUAGE)
     assert (found.text, found.confidence <= 0.5) == (read, True), "a misprint may be what the paper says"
     assert found.unsure[0].other in printed
+
+
+def test_a_strange_character_that_two_looks_tell_does_not_wait():
+    text = "会话侦听和劫持技术"
+    seen = Doubt(text.index("侦"), 0.99)
+    once, twice = (decode([word(text, one)], LANGUAGE)[0] for one in (seen, seen._replace(again=True)))
+    doubtful = decode([word(text, seen._replace(sure=0.8, again=True))], LANGUAGE)[0]
+    assert (once.confidence <= 0.5, twice.confidence > 0.5, doubtful.confidence <= 0.5) == (True, True, True)
+
+
+def test_the_text_of_a_strange_character_does_not_speak_for_its_look_alike():
+    text = "(A)白袍高血壓（white coat）"
+    assert decode([word("下列何者為正確的診斷"), word(text)], Language(recognised=[text]))[1].confidence > 0.9
 
 
 def test_a_misread_character_of_the_folder_is_no_evidence_of_itself():

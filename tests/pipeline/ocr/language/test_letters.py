@@ -59,6 +59,22 @@ def test_an_i_in_the_place_of_an_l_that_ends_a_formula_or_a_unit_waits(text, sur
     assert (odds_of_letter(text, Doubt(at, 0.999)) > 3) is sure
 
 
+def test_an_l_that_was_read_twice_waits():
+    assert odds_of_letter("利尿劑（1loop diuretics）", Doubt(4, 0.99)) < odds_of_letter("約1l（升）", Doubt(1, 0.99))
+
+
+def test_one_letter_in_either_case_or_as_a_numeral_of_two_is_no_doubt():
+    assert odds("D. IpSec", "p", "P", 0.45) > odds("D. IpSec", "p", "@", 0.1)
+    assert odds("angiotensin II", "I", "Ⅱ", 0.3) > odds("angiotensin I", "I", "Ⅱ", 0.3)
+    assert odds_of_letter("Na、Cl", Doubt(4, 0.7)) > odds("Na、Cl", "l", "1", 0.3), "what is left is no character"
+
+
+@pytest.mark.parametrize(("text", "char"), [("K：2.6、C1：80 mEq/L", "l"), ("K：2.6、C1：80 cm", "1")])
+def test_a_one_in_the_place_of_chlorides_is_an_l(text, char):
+    doubt = Doubt(text.index("C1") + 1, 0.9, others=(("l", 0.09),))
+    assert (alone(text, doubt) or ("1", ""))[0] == char
+
+
 @pytest.mark.parametrize(("text", "told"), [("A.维生素B{", {6: 0.5}), ("令S={x}", {}), ("集合A{x}", {})])
 def test_a_brace_behind_a_letter_that_closes_nowhere_may_be_a_lowered_digit(text, told):
     assert chances_of_marks(text, {}) == told
