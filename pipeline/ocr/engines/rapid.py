@@ -49,7 +49,7 @@ _COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
 """The power of a blood count that touches the 0 before it or is taken for a degree sign, 4×109/L, 4×10°/L: nothing else
 is counted so."""
 
-_AGAIN = 0.985  # Probability of a letter, digit or ideograph below which it is looked at again
+_AGAIN = 0.97  # Probability of a letter, digit or ideograph below which it is looked at again
 _WIDER = 1.2  # Factor on the width of what is looked at again
 _AROUND, _EM_STEPS, _NEAR = 3, 2.5, 1.5
 """Characters beside those that are looked at; steps from the middle of one to its edge, and between both looks."""
