@@ -146,6 +146,9 @@ class ColumnEdges:
         boxes = sorted((piece.box.x0, piece.box.x1) for piece in pieces if piece.box)
         self.starts = [start for start, _ in boxes]
         self.ends = list(accumulate((end for _, end in boxes), max))
+        heights = sorted(piece.box.y1 - piece.box.y0 for piece in pieces if piece.box)
+        self.height = heights[len(heights) // 4] if heights else 0.0
+        """Of short lines: boxes of long ones that are tilted, on photographs, are higher than their type."""
 
     def of(self, box: Box) -> float:
         """Return the farthest end of the lines that stand over or under a box."""
@@ -162,7 +165,7 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
     """Return whether a line ends what it says: by its words, or short of the edge of its column."""
     if piece.box is None or (by_words and _P.ends.search(piece.text.rstrip())):
         return True
-    return piece.box.x1 < edges.of(piece.box) - 2 * (piece.box.y1 - piece.box.y0)
+    return piece.box.x1 < edges.of(piece.box) - 2 * min(edges.height, piece.box.y1 - piece.box.y0)
 
 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:

@@ -52,22 +52,32 @@ def without_running(lines: list[Line]) -> list[Line]:
     titles |= {title for title, times in at_edges.items() if times > 1}
     kept = []
     for index, line in enumerate(lines):
-        again = index >= first and _titles(line) and without_digits(line.text) in titles
-        if line.kind is not LineKind.TEXT or not (again or _P.page_line.fullmatch(fold(line.text))):
+        again = _titles(line) and (without_digits(line.text) in titles or _P.code_line.fullmatch(fold(line.text)))
+        page_line = _P.page_line.fullmatch(fold(line.text))
+        if line.kind is not LineKind.TEXT or not ((index >= first and again) or page_line):
             kept.append(line)
-    return _without_misread(_without_refrains(_without_scattered(_without_stamps(_without_labelled(kept)))), lines)
+    kept = _without_refrains(_without_scattered(_without_stamps(_without_labelled(kept))))
+    return _without_misread(kept, lines, {_place(line) for line in lines[:first] if _titles(line)})
 
 
-def _without_misread(kept: list[Line], lines: Sequence[Line]) -> list[Line]:
-    """The lines without those at edges of pages that are running lines but for a character: 型2017年下半年…第 5 页."""
-    known = {(line.page, line.order) for line in kept}
-    gone = {letters_alone(line.text) for line in lines if (line.page, line.order) not in known}
-    gone = {words for words in gone if len(words) >= _LONG}
-    edges = _edges(kept).items() if gone else ()
-    misread = {
-        at for at, line in edges if any(fuzz.ratio(letters_alone(line.text), words) >= MISREAD for words in gone)
-    }
-    return [line for line in kept if id(line) not in misread]
+def _without_misread(kept: list[Line], lines: Sequence[Line], opening: Set[tuple[int, int]]) -> list[Line]:
+    """The lines without those at edges of pages that are running lines but for a character: 型2017年下半年…第 5 页.
+
+    So are titles at the edges of two pages that differ in so little, not in what tells tests apart (试卷一, 试卷二;
+    上午, 下午). Those at ``opening`` places stay.
+    """
+    known = {*map(_place, kept)}
+    edges = _edges(kept).values()
+    running = {(0, letters_alone(line.text)) for line in lines if _place(line) not in known}
+    running |= {(line.page, letters_alone(line.text)) for line in edges if _titles(line)}
+    running = {(page, words) for page, words in running if len(words) >= _LONG}
+    misread = set()
+    for line in edges if running else ():
+        own = letters_alone(line.text)
+        others = [words for page, words in running if page != line.page and fuzz.ratio(own, words) >= MISREAD]
+        if any(_P.ordinal.findall(own) == _P.ordinal.findall(words) for words in others):
+            misread.add(_place(line))
+    return [line for line in kept if _place(line) in opening or _place(line) not in misread]
 
 
 def _without_stamps(lines: list[Line]) -> list[Line]:
@@ -265,6 +275,10 @@ def _opens(text: str) -> bool:
     """Return whether a folded line begins an option, an explanation, a section or a key."""
     part = heads.is_section_head(text) or heads.is_likely_key_head(text)
     return part or opens_option(text) or opens_explanation(text)
+
+
+def _place(line: Line) -> tuple[int, int]:
+    return line.page, line.order
 
 
 def _edges(lines: list[Line]) -> dict[int, Line]:

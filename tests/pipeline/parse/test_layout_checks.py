@@ -59,6 +59,16 @@ def holes(rooms: LineGaps) -> dict[tuple[int, int], float]:
 HEAD_BLOCK = Block()
 
 
+@pytest.mark.parametrize("tilt", [0.0, 12.0, 25.0])
+def test_a_tilted_line_is_complete_as_a_level_one(tilt: float) -> None:
+    """The box of a long line on a photograph is higher than its type."""
+    tall = spot("(A)甲\t(D)丁", 30, end=75)
+    assert tall.box is not None
+    tall = replace(tall, box=tall.box.model_copy(update={"y1": tall.box.y1 + tilt}))
+    others = [spot("甲", 15 * at, end=end) for at, end in enumerate((100, 40, 40, 40, 40))]
+    assert is_complete_line(tall, ColumnEdges([*others, tall]))
+
+
 @pytest.mark.parametrize(
     ("left", "end", "edge"), [(0.0, 90.0, 100.0), (0.0, 110.0, 100.0), (0.0, 111.0, 200.0), (110.0, 150.0, 200.0)]
 )

@@ -34,12 +34,21 @@ EXPECTED = (("A", "甲"), ("B", "乙"), ("C", "丙"), ("D", "丁"))
         "A.\n甲\nB.\n乙\nC.\n丙\nD.\n丁",
         "A.甲\nB.乙\nC丙\nD.丁",
         "A. 甲\tC. 丙\nB. 乙\tD. 丁",
+        "(A)甲\tB乙\tC丙\tD丁",
     ],
 )
 def test_a_run_is_read_in_any_label_and_layout(text):
     run = find_run(fold(text))
     assert run is not None
     assert run.options == EXPECTED
+
+
+@pytest.mark.parametrize("row", ["(A)①②\tB②③\tC③④\tD①④", "A①② B②③ C③④ D①④", "A①②\nB②③\nC③④\nD①④"])
+def test_a_letter_alone_may_stand_before_circled_numbers(row):
+    """Scans lose brackets: (A)①② B②③."""
+    run = find_run(f"应选：①甲 ②乙 ③丙 ④丁\n{row}")
+    assert run is not None
+    assert run.options == (("A", "①②"), ("B", "②③"), ("C", "③④"), ("D", "①④"))
 
 
 @pytest.mark.parametrize(

@@ -279,6 +279,41 @@ def test_a_title_at_the_edges_of_two_pages_leaves(times, left):
     assert [line.text for line in without_running(make(texts, a_page=5))].count("综合测试题") == left
 
 
+@pytest.mark.parametrize("misread", [1, 2])
+def test_titles_at_the_edges_of_two_pages_may_differ_in_a_character(misread):
+    feet = ["2017年下半年系统架构设计师考试试题 第1页", "2017年下半年系统架构设汁师考试试题 第2页"]
+    texts = [line for number, foot in enumerate(feet[::misread][:2] * 2, 1) for line in (*item(number), foot)]
+    assert [line.text for line in without_running(make(texts[:10], a_page=5))] == [*item(1), *item(2)]
+
+
+@pytest.mark.parametrize("ordinals", ["一二", "上下", "AB", "甲乙"])
+def test_titles_of_two_tests_of_a_collection_stay(ordinals):
+    titles = [f"护士执业资格考试模拟试卷（{ordinal}）" for ordinal in ordinals]
+    texts = [line for number, title in enumerate(titles, 1) for line in (*item(number), title)]
+    assert [line.text for line in without_running(make(texts, a_page=5))] == texts
+
+
+def test_the_first_title_stays_where_a_later_page_repeats_it_with_a_character_misread():
+    head, again = "2017年下半年系统架构设计师考试试题", "2017年下半年系统架构设汁师考试试题"
+    kept = [line.text for line in without_running(make([head, *item(1), again, *item(2)], a_page=5))]
+    assert kept == [head, *item(1), *item(2)]
+
+
+@given(st.integers(1000, 99999), st.integers(1, 20), st.sampled_from("：:"), st.booleans(), st.sampled_from("號号"))
+def test_the_code_of_an_exam_at_the_head_of_a_later_page_leaves(number, page, colon, one_line, sign):
+    """代號：1102 above 頁次：12－2: a page that was photographed alone repeats no other."""
+    head = [f"代{sign}{colon}{number}", f"頁次{colon}{page}－{page}"]
+    head = [" ".join(head)] if one_line else head
+    texts = [f"類科{colon}醫師\t代號{colon}{number}", *item(1), *head, *item(2)]
+    assert [line.text for line in without_running(make(texts, a_page=5))] == [texts[0], *item(1), *item(2)]
+
+
+@pytest.mark.parametrize("text", ["代號：甲", "代碼：12", "下列何者的代號：1102", "A. 代號：1102"])
+def test_a_line_that_names_a_code_within_a_question_stays(text):
+    texts = [*item(1)[:3], text, *item(1)[3:]]
+    assert [line.text for line in without_running(make(texts))] == texts
+
+
 def test_a_title_in_the_middle_of_later_pages_stays():
     texts = [line for number in range(1, 4) for line in (*item(number)[:2], "综合测试题", *item(number)[2:])]
     assert [line.text for line in without_running(make(texts, a_page=5))] == texts
