@@ -15,6 +15,7 @@ _INK = 160  # Grey level, 0..255, below which a pixel is ink: a thin 1 is blurre
 _EM = 0.75  # Size of type as a share of the height of a word's box
 _REACH = 5.0  # Distance in em from a number to its line, at most
 _WIDE, _DIGIT = 2.2, 0.45  # Width in em of a number of three digits, and of a digit at least
+_PAD = 0.15  # White or ink in em that is left on both sides of what is read by itself
 _APART = 0.7  # White space in em after a number that stands by itself: between letters there is up to .3
 _LONG = 6.0  # Width in em of what stands behind a line, at most: 　）行。
 _MOST = 30  # Places of ink looked at on a page: each costs the reading of a few characters
@@ -41,7 +42,8 @@ def with_overlooked(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) ->
 
 def _before(engine: OcrEngine, pixels: Pixels, em: float, box: Corners, word: Word) -> Word | None:
     """Return the number or label in ink before a word; None for something else."""
-    left, level = round(word.box[0]), round(_level(word, word.box[0]))
+    beside = word.box[0] > box[2] + _PAD * em  # else the box of the line reaches into its number
+    left, level = round(word.box[0] if beside else box[2] + _DIGIT * em), round(_level(word, word.box[0]))
     line = "".join(map(_alike, word.text))
     for context in (_CONTEXT, _CONTEXT / 2):
         read, text = _read_beside(engine, pixels, em, [box, (left, level, left + round(context * em), level)])
@@ -148,7 +150,7 @@ def _read_beside(engine: OcrEngine, pixels: Pixels, em: float, boxes: Sequence[C
 
     The text is that of all words, in the forms in which it is compared.
     """
-    half, pad, parts = (0.5 / _EM + 0.1) * em, round(0.15 * em), []
+    half, pad, parts = (0.5 / _EM + 0.1) * em, round(_PAD * em), []
     for left, low, right, high in boxes:
         top = max(0, round((low + high) / 2 - half))
         parts.append(pixels[top : top + round(2 * half), max(0, round(left) - pad) : round(right) + pad])

@@ -94,6 +94,20 @@ def test_a_number_with_more_digits_than_its_ink_has_room_for_is_none():
     assert texts(with_overlooked(Reads("14下列何"), mark, [line()])) == ["下列何者正确", "14"]
 
 
+def test_a_number_into_which_the_box_of_its_line_reaches_is_read_once():
+    class Ones:
+        """An engine that reads a 1 for every upright stroke, before the line."""
+
+        def recognise(self, pixels):
+            ink = (pixels[:, :, 0] < 128).any(axis=0).astype(int)
+            ones = "1" * int((np.diff(ink) == 1).sum())
+            return [Word(f"{ones}下列何", ((0, 0), (100, 0), (100, 20), (0, 20)), 0.97)]
+
+    for left in (123, 126, 160):
+        found = with_overlooked(Ones(), page((120, 108, 124, 124)), [line(left=left)])
+        assert texts(found) == ["下列何者正确", "1"]
+
+
 def test_the_end_of_a_line_that_detection_overlooked_is_read():
     class Doubts(Reads):
         def recognise(self, picture):

@@ -308,6 +308,13 @@ def test_the_code_of_an_exam_at_the_head_of_a_later_page_leaves(number, page, co
     assert [line.text for line in without_running(make(texts, a_page=5))] == [texts[0], *item(1), *item(2)]
 
 
+def test_the_code_of_an_exam_leaves_though_its_digits_were_read_as_raised():
+    assert [line.text for line in without_running(make([*item(1), "代號：2¹0¹", *item(2)], a_page=4))] == [
+        *item(1),
+        *item(2),
+    ]
+
+
 @pytest.mark.parametrize("text", ["代號：甲", "代碼：12", "下列何者的代號：1102", "A. 代號：1102"])
 def test_a_line_that_names_a_code_within_a_question_stays(text):
     texts = [*item(1)[:3], text, *item(1)[3:]]
