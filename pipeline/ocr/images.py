@@ -24,6 +24,12 @@ _CORE, _THICK, _THROUGH, _WIDE = 128, 0.02, (0.03, 0.5), 0.5
 """Of a large level group: how much of a pixel of the copy is marked in strokes that are three of them thick (4 points:
 no text has those); the strokes' share of the group, at least; how much dark text runs through them, more is a picture;
 and the group's share of the page's width."""
+_COPY, _STROKE, _TALL, _SEVERAL = 1200, 5, 36, 6
+"""Longer side of the copy on which grey characters of a watermark are looked for; on it the thickness of their strokes,
+3.5 points of A4, the height of a character or a part of one, 25 points, and how many there are, at least."""
+_PALE, _FAINT, _DARKEST, _APART, _FILLED = 230, 200, 0.001, 20, 0.7
+"""Lightness of such strokes, and of text through them, at most; per cent of the page's pixels that are as dark as its
+text; how much lighter than it a watermark is; and the strokes' share of the boxes around them, more is a picture."""
 _LEAST = 0.0005  # Share of a page that a watermark's pixels take at least
 _LIT = 195.0
 """Lightness, 0..255, that the darkest part of the paper has on scans (255 clean, 199 on grey ones); it was 167
@@ -51,7 +57,7 @@ def shrink(pixels: Pixels, side: int) -> Pixels:
 
 def clean_page(pixels: Pixels) -> Pixels:
     """A copy of the page, RGB, without large watermarks and with an even white background."""
-    return even_background(remove_flat_watermark(remove_coloured_watermark(pixels)))
+    return remove_large_print(even_background(remove_flat_watermark(remove_coloured_watermark(pixels))))
 
 
 def remove_coloured_watermark(pixels: Pixels) -> Pixels:
@@ -90,16 +96,53 @@ def remove_flat_watermark(pixels: Pixels) -> Pixels:
     return cleaned
 
 
+def remove_large_print(pixels: Pixels) -> Pixels:
+    """Turn the large characters of a grey watermark white, on scans and photographs with an even background.
+
+    They are told from text by their strokes, thicker than those of type, their even grey, and the darker text that runs
+    through them. That stays: its darkness is measured from the watermark's and not from the paper's.
+    """
+    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
+    small = shrink(grey, _COPY)
+    thick = cv2.morphologyEx(small, cv2.MORPH_CLOSE, np.ones((_STROKE, _STROKE), np.uint8))
+    _, labels, stats, _ = cv2.connectedComponentsWithStats((thick < _PALE).astype(np.uint8))
+    tall = (stats[:, 3] >= _TALL) & (stats[:, 2:4].max(axis=1) <= _COPY / 2)
+    tall[0] = False
+    strokes = np.asarray(tall[labels], dtype=np.uint8)
+    core = cv2.erode(strokes, np.ones((_STROKE, _STROKE), np.uint8)) > 0
+    if tall.sum() < _SEVERAL or not core.any():
+        return pixels
+    level, black = float(np.median(thick[core])), float(np.percentile(grey, _DARKEST))
+    left, _, width, _, area = stats[tall].T
+    wide = (left + width).max() - left.min() >= _WIDE * small.shape[1]
+    drawn = area.sum() <= _FILLED * (width * stats[tall, 3]).sum()  # strokes, no grey boxes
+    through = float((small[core] < level - (level - black) / 3).mean())
+    uneven = float(np.median(np.abs(thick[core] - level)))
+    if not (wide and drawn and _THROUGH[0] <= through <= _THROUGH[1] and level - black >= _APART > 2 * uneven):
+        return pixels
+    side = round(max(grey.shape) / _COPY * _STROKE / 2) | 1  # finer than at first, for the ends of strokes
+    behind = cv2.morphologyEx(grey, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)))
+    near = cv2.resize(cv2.dilate(strokes, np.ones((_TALL, _TALL), np.uint8)), grey.shape[::-1]) > 0
+    marked = ((behind < level + _APART) & near).astype(np.uint8)
+    where = cv2.dilate(marked, np.ones((2 * side, 2 * side), np.uint8)) > 0
+    paper = np.maximum(behind, level)[where]
+    made = black + (grey[where] - black) * (255 - black) / (paper - black)
+    grey[where] = np.clip(np.where(made > _FAINT, 255, made), 0, 255)
+    return np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2RGB), dtype=np.uint8)
+
+
 def _watermark(marked: Pixels, page: Pixels) -> NDArray[np.bool_] | None:
     """Return the pixels of slanted groups of marked ones, else of level ones; None for none."""
-    slanted = _slanted(marked)
-    return _large(marked, page) if slanted is None else slanted
-
-
-def _large(marked: Pixels, page: Pixels) -> NDArray[np.bool_] | None:
-    """Return large level groups of marked pixels with thick strokes through which dark text runs; None for none."""
     if cv2.countNonZero(marked) < _LEAST * marked.size:
         return None
+    slanted = _slanted(marked)
+    found = _large(marked, page) if slanted is None else slanted
+    mask = cv2.resize(found.astype(np.uint8), marked.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    return np.asarray(mask, dtype=bool) if found.any() else None
+
+
+def _large(marked: Pixels, page: Pixels) -> NDArray[np.bool_]:
+    """Return, on a copy, large level groups of marked pixels with thick strokes through which dark text runs."""
     thick = cv2.erode((shrink(marked * np.uint8(255), 600) > _CORE).astype(np.uint8), np.ones((3, 3), np.uint8))
     strokes = cv2.dilate(thick, np.ones((5, 5), np.uint8)) > 0
     dark = shrink(page, 600).max(axis=2) < _INK
@@ -109,17 +152,11 @@ def _large(marked: Pixels, page: Pixels) -> NDArray[np.bool_] | None:
         own = labels == label
         wide = stats[label, 2] >= _WIDE * thick.shape[1] and strokes[own].mean() >= _THICK
         chosen[label] = wide and _THROUGH[0] <= dark[own & strokes].mean() <= _THROUGH[1]
-    if not chosen.any():
-        return None
-    mask = cv2.resize(chosen[labels].astype(np.uint8), marked.shape[::-1], interpolation=cv2.INTER_NEAREST)
-    return np.asarray(mask, dtype=bool)
+    return chosen[labels]
 
 
 def _slanted(marked: Pixels) -> NDArray[np.bool_] | None:
-    """Return the marked pixels of a large slanted group, or of smaller ones parallel to it; None for none."""
-    if cv2.countNonZero(marked) < _LEAST * marked.size:
-        return None
-    height, width = marked.shape
+    """Return, on a copy, the pixels of a large slanted group and of smaller ones parallel to it; None for none."""
     small = ((shrink(marked, 600) > 0) * 255).astype(np.uint8)
     joined = cv2.dilate(small, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (13, 13)))  # letters of one word
     count, labels, stats, _ = cv2.connectedComponentsWithStats(joined)
@@ -135,8 +172,7 @@ def _slanted(marked: Pixels) -> NDArray[np.bool_] | None:
     chosen = np.zeros(count, dtype=bool)
     for label, angle in angles.items():
         chosen[label] = any(abs(angle - other) <= _PARALLEL for other in large)
-    mask = cv2.resize(chosen[labels].astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST)
-    return np.asarray(mask, dtype=bool)
+    return chosen[labels]
 
 
 def _slant(points: NDArray[np.float32]) -> float | None:

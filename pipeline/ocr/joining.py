@@ -66,7 +66,8 @@ def _papers(
     if wish == "never" or len(pictures) < 2:
         return
     if wish == "always":
-        yield sorted(pictures, key=lambda one: _natural(one.name)), ""
+        parts = {one.name: re.split(r"(\d+)", one.name) for one in pictures}  # every other one a number: 2 before 10
+        yield sorted(pictures, key=lambda one: [int(at) if at.isdecimal() else at for at in parts[one.name]]), ""
         return
     series = group_values((_series(one.name), one) for one in pictures)
     alone = [one for named, own in series.items() for one in own if named is None or len(own) < 2]
@@ -105,11 +106,6 @@ def _number(picture: DocumentState) -> int:
     stem = unicodedata.normalize("NFKC", PurePosixPath(picture.name).stem).lower()
     text = [*_P.running.finditer(stem)][-1][0]
     return int(re.sub(r"\D", "", text) or chinese_number(text))
-
-
-def _natural(name: str) -> tuple[tuple[int, str], ...]:
-    """Return the key of an order in which 2 comes before 10."""
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name))
 
 
 def _listed(pages: Sequence[DocumentState]) -> str:

@@ -20,6 +20,7 @@ from build_dataset.pipeline.ocr.images import (
     legibility,
     remove_coloured_watermark,
     remove_flat_watermark,
+    remove_large_print,
     shrink,
 )
 from build_dataset.pipeline.ocr.interfaces import Word
@@ -165,6 +166,38 @@ def test_a_large_level_word_across_the_text_goes_whatever_its_colour_and_the_tex
 def test_coloured_print_that_is_no_larger_than_a_heading_or_stands_apart_from_text_stays(cjk, size, text):
     before = stamped(cjk, (1, 0, 0), size, text=text)
     assert (remove_coloured_watermark(before) == before).all()
+
+
+def scanned(page: np.ndarray) -> np.ndarray:
+    """A page as a grey scan: a little blurred and noisy."""
+    soft = cv2.GaussianBlur(cv2.cvtColor(page, cv2.COLOR_RGB2GRAY).astype(np.float32), (0, 0), 0.6)
+    noisy = 14 + 0.92 * soft + np.random.default_rng(0).normal(0, 5, soft.shape)
+    return cv2.cvtColor(np.clip(noisy, 0, 255).astype(np.uint8), cv2.COLOR_GRAY2RGB)
+
+
+@pytest.mark.parametrize("grey", [0.4, 0.55, 0.7])
+def test_a_large_grey_word_goes_from_scans_and_the_text_through_it_stays(cjk, grey):
+    plain, before = scanned(stamped(cjk, (1, 1, 1))), scanned(stamped(cjk, (grey,) * 3))
+    after = remove_large_print(before)
+    under = before.max(axis=2).astype(int) < plain.max(axis=2).astype(int) - 40
+    text, paper = plain.max(axis=2) < 80, under & (plain.max(axis=2) > 220)
+    assert (after[text].max(axis=1) < 140).mean() > 0.98
+    assert (after[paper].max(axis=1) > 170).mean() > 0.9
+    assert paper.mean() > 0.01
+
+
+@pytest.mark.parametrize(("size", "text", "grey"), [(30, True, 0.5), (80, False, 0.5), (80, True, 1)])
+def test_headings_and_large_print_apart_from_text_stay_on_scans(cjk, size, text, grey):
+    page = scanned(stamped(cjk, (grey,) * 3, size, text=text))
+    assert (remove_large_print(page) == page).all()
+
+
+def test_a_grey_picture_under_text_stays_on_scans(cjk):
+    page = stamped(cjk, (1, 1, 1))
+    shades = np.tile(np.linspace(90, 220, page.shape[1])[None, :, None], (page.shape[0], 1, 3)).astype(np.uint8)
+    page[300:600] = np.minimum(page, shades)[300:600]
+    scan = scanned(page)
+    assert (remove_large_print(scan) == scan).all()
 
 
 def watermarked(grey: int) -> np.ndarray:
@@ -349,14 +382,19 @@ def diagonal(count: int, size: int = 400, first: int = 100, thick: int = 3) -> n
     return mask
 
 
+def marks(mask: np.ndarray) -> np.ndarray | None:
+    """The pixels of a page that are a watermark's, where the mask's are coloured."""
+    return images._watermark(mask, np.full((*mask.shape, 3), 255, np.uint8))
+
+
 def on_white(mask: np.ndarray, grey: int = 200) -> np.ndarray:
     return np.repeat(np.where(mask > 0, grey, 255).astype(np.uint8)[:, :, None], 3, axis=2)
 
 
 def test_a_watermark_takes_one_pixel_of_two_thousand(flips) -> None:
-    assert flips(lambda count: images._slanted(diagonal(count)) is None, range(74, 100)) == [80]
-    assert flips(lambda count: images._slanted(diagonal(count, 600)) is None, range(174, 200)) == [180]
-    group = images._slanted(diagonal(300, 600))
+    assert flips(lambda count: marks(diagonal(count)) is None, range(74, 100)) == [80]
+    assert flips(lambda count: marks(diagonal(count, 600)) is None, range(174, 200)) == [180]
+    group = marks(diagonal(300, 600))
     assert group is not None
     rows, columns = np.nonzero(group)
     assert (group.shape, rows.size) == ((600, 600), 2028)
