@@ -18,15 +18,7 @@ WIDE: dict[int, str] = {
 }
 """Full-width digits and letters → ASCII."""
 
-INVISIBLE: tuple[int, ...] = (
-    0x00AD,
-    0x061C,
-    *range(0x200B, 0x2010),
-    *range(0x202A, 0x202F),
-    0x2060,
-    0xFEFF,
-    *range(0xFE00, 0xFE0F),
-)
+INVISIBLE = (0x00AD, 0x061C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), 0x2060, 0xFEFF, *range(0xFE00, 0xFE0F))
 """Soft hyphens, joiners, marks of direction, variation selectors but that of pictures (⚠️): nothing is printed for
 them."""
 

@@ -5,19 +5,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
-from build_dataset.pipeline.parse import heads
+from build_dataset.pipeline.parse import heads, numbering
 from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
 from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
 from build_dataset.pipeline.parse.keylines import answer_lines, key_heads
 from build_dataset.pipeline.parse.labels import Form, opens_option
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
-from build_dataset.pipeline.parse.numbering import (
-    Boundary,
-    best_chain,
-    unnumbered_items,
-    weigh_candidates,
-    without_code,
-)
+from build_dataset.pipeline.parse.numbering import Boundary
 from build_dataset.pipeline.parse.options import find_run, find_runs
 from build_dataset.pipeline.parse.outline import Builder, Cutting, Outline, Role
 from build_dataset.pipeline.parse.running import is_title
@@ -148,10 +142,10 @@ def _numbers(cutting: Cutting) -> None:
     """The numbers that run contiguously through the rest."""
     texts = ((index, piece.text) for index, piece in cutting.texts() if index not in cutting.parts)
     numbers = [mark for index, text in texts if (mark := heads.number_candidate(index, text))]
-    marks = _without_parts(without_code(cutting.pieces, numbers), cutting.pieces)
+    marks = _without_parts(numbering.without_code(cutting.pieces, numbers), cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
-    weighed = weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups)
-    for mark in best_chain(weighed, boundaries) or unnumbered_items(cutting.pieces):
+    weighed = numbering.weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups)
+    for mark in numbering.best_chain(weighed, boundaries) or numbering.unnumbered_items(cutting.pieces):
         cutting.number(mark)
     clear = {mark.line for mark in marks if mark.weight > UNCLEAR}  # not 38.5℃
     cutting.unchosen = _unchosen([mark for mark in weighed if mark.line in clear], cutting)

@@ -64,9 +64,8 @@ def _without_misread(kept: list[Line], lines: Sequence[Line]) -> list[Line]:
     gone = {letters_alone(line.text) for line in lines if (line.page, line.order) not in known}
     gone = {words for words in gone if len(words) >= _LONG}
     edges = _edges(kept).items() if gone else ()
-    misread = {
-        at for at, line in edges if any(fuzz.ratio(letters_alone(line.text), words) >= MISREAD for words in gone)
-    }
+    bare = ((at, letters_alone(line.text)) for at, line in edges)
+    misread = {at for at, text in bare if any(fuzz.ratio(text, words) >= MISREAD for words in gone)}
     return [line for line in kept if id(line) not in misread]
 
 
