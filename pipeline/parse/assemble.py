@@ -66,11 +66,8 @@ def _explaining(outline: Outline, all_fields: Sequence[Fields]) -> set[int]:
         names.add(block.name)
     before = [item for item in outline.items if id(item.block) not in behind and not item.block.is_key]
     numbers = {item.number for item in before}
-    asks = {
-        id(item.block)
-        for item, fields in zip(outline.items, all_fields, strict=True)
-        if item.group or item.number not in numbers or find_run(fields.head)
-    }
+    each = zip(outline.items, all_fields, strict=True)
+    asks = {id(it.block) for it, fields in each if it.group or it.number not in numbers or find_run(fields.head)}
     return behind - asks
 
 
