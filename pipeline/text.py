@@ -58,11 +58,8 @@ MARKED = r"<|&(?:lt|amp|#)"
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]{0,200})?/?>")
 _MARKUP_ROUNDS = 5  # largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)
 
-TIDIABLE = (
-    r"[^\S \n]|[ \n][ \n]|^\s|\s$|[^\x00-\x7f] | [^\x00-\x7f]|[．&<"
-    + "".join(rf"\x{{{code:X}}}" for code in _TABLE)
-    + "]"
-)
+_KNOWN = "".join(rf"\x{{{code:X}}}" for code in _TABLE)
+TIDIABLE = rf"[^\S \n]|[ \n][ \n]|^\s|\s$|[^\x00-\x7f] | [^\x00-\x7f]|[．&<{_KNOWN}]"
 """Matches every text that ``tidy`` may change, NFC apart; for engines of regular expressions that read many texts."""
 
 

@@ -94,11 +94,8 @@ def _of_runs(predictions: pl.DataFrame) -> list[_AnswerRow]:
     """Return the first answers of our own runs; those of random and majority say nothing."""
     first = (pl.col("repeat") == 0) & (pl.col("task") == Task.ANSWER.value)
     first &= pl.col("rule").ne_missing(CHOSEN) | pl.col("likelihoods").is_not_null()
-    return [
-        _AnswerRow(id=row.question_id, model=row.run, answer="".join(row.extracted))
-        for row in Prediction.from_frame(predictions.filter(first))
-        if row.extracted
-    ]
+    read = [row for row in Prediction.from_frame(predictions.filter(first)) if row.extracted]
+    return [_AnswerRow(id=row.question_id, model=row.run, answer="".join(row.extracted or ())) for row in read]
 
 
 @dataclass(frozen=True)

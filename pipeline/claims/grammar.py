@@ -196,10 +196,8 @@ class Text:
         if mention is None or codes[at] != Token.LETTERS or len(mention.labels) > 1:
             return False
         # "A. …" at the beginning of a line, a cell or a sentence
-        starts = _P.item_starts.search(codes, max(0, at - 1), at) and (
-            mention.full or _P.delimited.match(self.text, mention.letters)
-        )
-        if starts or at in self.marked:
+        own = mention.full or _P.delimited.match(self.text, mention.letters)
+        if (own and _P.item_starts.search(codes, max(0, at - 1), at)) or at in self.marked:
             return True
         return _P.verdict_item.match(codes, max(0, at - 1), at + 5) is not None
 
@@ -226,12 +224,8 @@ class Text:
             mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd", "only", "none"))][3]
             if mention is not None:
                 # 除A外均错误; A是对的，其余不对
-                excepted = (
-                    match["said"] in (Token.WRONG, Token.EXCLUDE)
-                    or match["is"] == Token.RIGHT
-                    or match["out"]
-                    or match["not"]
-                )
+                called = match["said"] in (Token.WRONG, Token.EXCLUDE) or match["is"] == Token.RIGHT
+                excepted = called or match["out"] or match["not"]
                 verdicts = {label: (label in mention.labels) is bool(excepted) for label in self.options}
                 places += [mention.start, mention.end]
         verdicts |= self._others(verdicts)

@@ -12,11 +12,8 @@ from build_dataset.pipeline.claims.folding import fold
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-_NTH = (
-    {word: at for at, word in enumerate("一二三四五六七八九十")}
-    | {word: at for at, word in enumerate("①②③④⑤")}
-    | {word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))}
-)
+_NTHS = ("一二三四五六七八九十", "①②③④⑤", ("first", "second", "third", "fourth", "fifth"))
+_NTH = {word: at for words in _NTHS for at, word in enumerate(words)}
 
 _SHORT = 8  # characters of an option that may be a number
 _COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
@@ -111,12 +108,8 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     last = -1
     for (start, end), labels in sorted(hits.items(), key=lambda hit: (hit[0][0], -hit[0][1])):
         if start >= last and len(labels) == 1:  # of two options with the same text none is meant
-            weak = (
-                (start, end) not in whole
-                or end - start < 2
-                or text[start:end].lower() in _COMMON
-                or text[start:end].isdecimal()
-            )
+            common = text[start:end].lower() in _COMMON or text[start:end].isdecimal()
+            weak = common or (start, end) not in whole or end - start < 2
             quotes[start] = Mention((labels[0],), start, end, text=True, weak=weak, letters=start)
         last = max(last, end)
     return quotes
@@ -181,11 +174,8 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
             continue
         while formula < len(formulas) and formulas[formula][1] <= match.start():
             formula += 1
-        if (
-            formula < len(formulas)
-            and formulas[formula][0] <= match.start()
-            and not _P.labelled.search(text, max(0, match.start() - 14), match.start())
-        ):
+        inside = formula < len(formulas) and formulas[formula][0] <= match.start()
+        if inside and not _P.labelled.search(text, max(0, match.start() - 14), match.start()):
             continue  # E = CV²/2
         behind = _P.delimiter.match(text, match.end())  # "B. 青霉素": a sign between letter and text
         quote = quotes.get(behind.end()) if behind else None

@@ -158,11 +158,8 @@ def question_fields(question: Question) -> dict[str, str | None]:
 
 def _changed(question: Question, corrections: Sequence[Correction]) -> Question:
     texts = question_fields(question) | {correction.field: correction.after for correction in corrections}
-    options = [
-        Option(label=name.removeprefix(OPTION), text=text)
-        for name, text in sorted(texts.items())
-        if name.startswith(OPTION) and text is not None
-    ]
+    named = sorted((name, text) for name, text in texts.items() if name.startswith(OPTION) and text is not None)
+    options = [Option(label=name.removeprefix(OPTION), text=text) for name, text in named]
     stem, shared = texts[STEM] or question.stem, texts[SHARED]
     changes: dict[str, object] = {"stem": stem, "shared_stem": shared, "options": options}
     if any(correction.field == ANSWER for correction in corrections):

@@ -243,9 +243,8 @@ def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, li
     ``送分(原:D)``: everybody gets it, the key was D. ``A或C``: either.
     """
     text = fold(str(value)) if isinstance(value, str) else ""
-    if any(word in text for word in vocabulary()["words"]["everybody"]) and (
-        not _P.letters.search(text) or any(word in text for word in ("原", "送", "一律"))
-    ):
+    everybody = any(word in text for word in vocabulary()["words"]["everybody"])
+    if everybody and (not _P.letters.search(text) or any(word in text for word in ("原", "送", "一律"))):
         named = {*map(str.upper, _P.letters.findall(text))} & {*labels}
         return sorted(named) or None, [[label] for label in labels]
     if _P.either.fullmatch(text):

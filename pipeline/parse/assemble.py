@@ -66,11 +66,8 @@ def _explaining(outline: Outline, all_fields: Sequence[Fields]) -> set[int]:
         names.add(block.name)
     before = [item for item in outline.items if id(item.block) not in behind and not item.block.is_key]
     numbers = {item.number for item in before}
-    asks = {
-        id(item.block)
-        for item, fields in zip(outline.items, all_fields, strict=True)
-        if item.group or item.number not in numbers or find_run(fields.head)
-    }
+    each = zip(outline.items, all_fields, strict=True)
+    asks = {id(it.block) for it, fields in each if it.group or it.number not in numbers or find_run(fields.head)}
     return behind - asks
 
 
@@ -79,12 +76,10 @@ def _answering(outline: Outline, all_fields: Sequence[Fields]) -> set[int]:
     runs = group_values((item.run, (item, fields)) for item, fields in zip(outline.items, all_fields, strict=True))
     asked, answering = set[int](), set[int]()
     for run, members in runs.items():
-        entries = sum(
-            _is_entry(fields) or bool(_P.letter_first.match(fields.head) and not find_run(fields.head))
-            for _, fields in members
-        )
+        read = [fields for _, fields in members]
+        entries = [it for it in read if _is_entry(it) or (_P.letter_first.match(it.head) and not find_run(it.head))]
         known = sum(item.number in asked for item, _ in members)
-        if min(entries, known) >= ANSWERING * len(members):
+        if min(len(entries), known) >= ANSWERING * len(members):
             answering.add(run)
         else:
             asked.update(number for item, _ in members for number in range(item.number, item.last + 1))
@@ -224,9 +219,8 @@ def _use_shared(draft: Draft, reading: ItemText, common: OptionRun, shared: _Sha
 
 def _flag_shifted(drafts: Sequence[Draft]) -> None:
     """Flag shared options that follow question after question: they may be each question's own."""
-    shifted = {
-        id(one.block) for one, after in pairwise(drafts) if one.options_belong_to_next and after.options_belong_to_next
-    }
+    each = pairwise(drafts)
+    shifted = {id(one.block) for one, after in each if one.options_belong_to_next and after.options_belong_to_next}
     for draft, after in zip_longest(drafts, drafts[1:]):
         if draft.shared_options and id(draft.block) in shifted:
             draft.flag("parts_and_options_differ", "options follow every question, so none may be shared")

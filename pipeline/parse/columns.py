@@ -169,11 +169,8 @@ def first_language(headers: Sequence[str]) -> tuple[list[tuple[str, str]], set[s
 
 def likely_options(headers: Sequence[str], filled: Mapping[str, int]) -> dict[str, dict[str, str]]:
     """Return the groups of option columns with most cells that are ``filled``, those of half as many beside them."""
-    groups = {
-        word: labels
-        for word, labels in option_groups(headers).items()
-        if sum(filled[name] > 0 for name in labels.values()) > 1
-    }
+    named = option_groups(headers).items()
+    groups = {word: labels for word, labels in named if sum(filled[name] > 0 for name in labels.values()) > 1}
     sizes = {word: sum(filled[name] for name in labels.values()) for word, labels in groups.items()}
     return {word: labels for word, labels in groups.items() if 2 * sizes[word] > max(sizes.values())}
 
@@ -260,11 +257,9 @@ class TableCells:
 
     def _given(self, name: str) -> list[Given]:
         """The answers of a column, beside the options that they answer."""
-        return [
-            Given(row[name], options)
-            for row in self.rows
-            if cells.filled(row.get(name)) and (options := options_of(row, self.columns)).pairs
-        ]
+        rows = (row for row in self.rows if cells.filled(row.get(name)))
+        given = (Given(row[name], options_of(row, self.columns)) for row in rows)
+        return [cell for cell in given if cell.options.pairs]
 
     def _letters_in(self, names: Sequence[str]) -> list[str]:
         """The letters that a column gives as answers, in order."""

@@ -30,12 +30,11 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     for form in (_P.worded, _P.dotted):
         starts = [at for at, line in enumerate(lines) if form.match(line)]
         spans = [*pairwise([*starts, len(lines)])]
-        runs = [
-            (start, end, run) for start, end in spans if (run := _options(lines, start + 1, end, form is _P.dotted))
-        ]
-        if form is _P.dotted and 2 * keyed < len(runs):  # ① … may be statements of K-type items
+        dotted = form is _P.dotted
+        runs = [(start, end, run) for start, end in spans if (run := _options(lines, start + 1, end, dotted))]
+        if dotted and 2 * keyed < len(runs):  # ① … may be statements of K-type items
             runs = [run for run in runs if lines[run[2][0]].lstrip()[:1].isdecimal()]
-        if form is _P.dotted:  # 1) … under 1. …: numbers of options are no questions
+        if dotted:  # 1) … under 1. …: numbers of options are no questions
             starts = [start for start, _, _ in runs] if len(runs) >= MIN_SHARE * len(starts) else starts
         if len(runs) < max(MIN_QUESTIONS, MIN_SHARE * len(starts)) or lettered > MAX_LETTERED * len(starts):
             continue
@@ -85,11 +84,8 @@ def _rewritten(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -
     options = [_P.option.fullmatch(lines[at]) for at in run]
     head = _P.worded.match(lines[start])  # 【問題1】 is 1. for the parser
     changed = [(start, f"{head['first'] or head['number']}. {lines[start][head.end() :]}")] if head else []
-    changed += [
-        (at, f"{LABELS[place]}. {sign['text']}")
-        for place, (at, sign) in enumerate(zip(run, options, strict=True))
-        if sign
-    ]
+    signs = zip(LABELS, run, options, strict=False)
+    changed += [(at, f"{label}. {sign['text']}") for label, at, sign in signs if sign]
     for at in range(start + 1, end):
         if at in run:
             continue

@@ -5,19 +5,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
-from build_dataset.pipeline.parse import heads
+from build_dataset.pipeline.parse import heads, numbering
 from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
 from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
 from build_dataset.pipeline.parse.keylines import answer_lines, key_heads
 from build_dataset.pipeline.parse.labels import Form, opens_option
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
-from build_dataset.pipeline.parse.numbering import (
-    Boundary,
-    best_chain,
-    unnumbered_items,
-    weigh_candidates,
-    without_code,
-)
+from build_dataset.pipeline.parse.numbering import Boundary
 from build_dataset.pipeline.parse.options import find_run, find_runs
 from build_dataset.pipeline.parse.outline import Builder, Cutting, Outline, Role
 from build_dataset.pipeline.parse.running import is_title
@@ -150,12 +144,12 @@ def _numbers(cutting: Cutting) -> None:
     """The numbers that run contiguously through the rest."""
     texts = ((index, piece.text) for index, piece in cutting.texts() if index not in cutting.parts)
     numbers = [mark for index, text in texts if (mark := heads.number_candidate(index, text))]
-    marks = _without_parts(without_code(cutting.pieces, numbers), cutting.pieces)
+    marks = _without_parts(numbering.without_code(cutting.pieces, numbers), cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
-    weighed = weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups)
-    chain = best_chain(weighed, boundaries)
+    weighed = numbering.weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups)
+    chain = numbering.best_chain(weighed, boundaries)
     # items without numbers: all, or those before the first number
-    for mark in (*unnumbered_items(cutting.pieces[: chain[0].line if chain else None]), *chain):
+    for mark in (*numbering.unnumbered_items(cutting.pieces[: chain[0].line if chain else None]), *chain):
         cutting.number(mark)
     clear = {mark.line for mark in marks if mark.weight > UNCLEAR}  # not 38.5℃
     cutting.unchosen = _unchosen([mark for mark in weighed if mark.line in clear], cutting)

@@ -189,10 +189,9 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
         hits = hits or [label for label, option in latin if answer.startswith(option)]  # B超检查
         if len(hits) == 1:
             return hits[0]
-        named = [
-            label for part in re.split("[,，;；、\n]", text) for label, option in texts if unpunctuated(part) == option
-        ]
-        if len({*named}) == 1 + len(re.findall("[,，;；、\n]", text)) > 1:  # 答案：青霉素，红霉素
+        parts = [unpunctuated(part) for part in re.split("[,，;；、\n]", text)]
+        named = [label for part in parts for label, option in texts if part == option]
+        if len({*named}) == len(parts) > 1:  # 答案：青霉素，红霉素
             return "".join(sorted(named))
     return None
 

@@ -140,9 +140,8 @@ class Furniture:
             likely = chinese if row.get("chinese") else texts
             # what ends a text is looked for at its end
             near = _NEAR if row["pattern"].endswith(r"\Z") else None
-            matches = [
-                match[0] for text in likely[at] if (match := form.search(text, max(0, len(text) - near) if near else 0))
-            ]
+            starts = ((text, max(0, len(text) - near) if near else 0) for text in likely[at])
+            matches = [match[0] for text, start in starts if (match := form.search(text, start))]
             times = len(matches)
             # … in Passage 1., … in Zone 2. end with a number that is none of the next item
             numbers = [int(re.sub(r"\D", "", value)) for value in matches] if row.get("rises") else []
@@ -300,9 +299,8 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     times = Counter(reason for reading in readings for reason in dict(reading.doubts))
     shares = dict.fromkeys(get_args(Acceptable), OFTEN) | {"explanation_disagrees": CONTRADICTED}
     often = {reason for reason, share in shares.items() if times[reason] >= max(MIN_FAULTY, share * len(readings))}
-    groups = group_values(
-        (read.doubts[0][0], read) for read in readings if read.doubts and {*dict(read.doubts)} <= often
-    )
+    doubted = (read for read in readings if read.doubts and {*dict(read.doubts)} <= often)
+    groups = group_values((read.doubts[0][0], read) for read in doubted)
     concluding = sum(bool(_P.concludes.search(reading.question.explanation or "")) for reading in readings)
     against = times["explanation_disagrees"]
     if "explanation_disagrees" in often and against >= SHIFTED * max(concluding, 1):  # keys may be of other questions

@@ -248,11 +248,8 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
     if headed := _headed_items(pieces, options):
         return headed
-    stems = [
-        index - 1
-        for index in options
-        if index == 1 or opens_field(pieces[index - 2].text) or is_section_head(pieces[index - 2].text)
-    ]
+    above = {index: pieces[index - 2].text for index in options}
+    stems = [at - 1 for at, text in above.items() if at == 1 or opens_field(text) or is_section_head(text)]
     if len(stems) < max(UNNUMBERED, PLAIN * len(options)):
         return []
     return [NumberCandidate(line, at, NumberStyle.BARE, 0, 0.0, at) for at, line in enumerate(stems, 1)]

@@ -290,12 +290,10 @@ def _unsure(pieces: Iterable[ParsedLine]) -> list[UnsureCharacter] | None:
     if unsure:
         least_sure = {*sorted(dict.fromkeys(unsure), key=lambda character: character.sure)[:MOST_UNSURE]}
         return [character for character in dict.fromkeys(unsure) if character in least_sure]
-    least = min(recognised, key=lambda piece: piece.confidence or 0.0, default=None)
-    if least is None or (sure := least.confidence or 0.0) >= SURE_LINE:
+    line = min(recognised, key=lambda piece: piece.confidence or 0.0, default=None)
+    if line is None or (sure := line.confidence or 0.0) >= SURE_LINE:
         return None
-    return [
-        UnsureCharacter(before="", text=least.text, after="", other=None, sure=sure, page=least.page, box=least.box)
-    ]
+    return [UnsureCharacter(before="", text=line.text, after="", other=None, sure=sure, page=line.page, box=line.box)]
 
 
 def waiting_item(name: str, reason: str, detail: str, question: Question | None = None) -> ReviewItem:

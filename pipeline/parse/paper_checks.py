@@ -150,9 +150,8 @@ def _named_elsewhere(judged: Judged) -> Findings:
             continue
         first, last = (int(number) for number in span.groups() if number)
         near = 0 <= first - (holder.number or 0) <= MAX_NUMBER_AHEAD
-        for draft in (
-            part for number in range(first, last + 1 if near else 0) for part in named[holder.section, number]
-        ):
+        numbers = range(first, last + 1 if near else 0)
+        for draft in (part for number in numbers for part in named[holder.section, number]):
             if draft is not holder:
                 yield draft, f"number {holder.number} speaks of a case for it: {span[0][-20:]!r}"
 

@@ -70,9 +70,8 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     """
     filled = [(row, text) for row in rows if (text := whole_text(row.get(name)))]
     # Of an object the longest part counts: {"code": "F17", "title": "Pharmakologie"} is no text.
-    sizes = [
-        max(map(weight, text.split("\n"))) if isinstance(row[name], dict) else weight(text) for row, text in filled
-    ]
+    parts = (text.split("\n") if isinstance(row[name], dict) else [text] for row, text in filled)
+    sizes = [max(map(weight, lines)) for lines in parts]
     if len(filled) < 3 or median(sizes) < least or all(" " not in text and text.isascii() for _, text in filled):
         return None  # addresses, paths, codes
     texts = [text for _, text in filled]
@@ -83,11 +82,8 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     rests = [_rest(asked, text) for asked, text in checked]
     known = [f"{asked.stem}\n{asked.case}" for asked, _ in checked]
     held = _gain(rests, known)
-    if (
-        held >= _DERIVED
-        or median(map(weight, rests)) < min(least, SENTENCE)
-        or len({*rests}) < max(3, 0.05 * len(rests))
-    ):
+    few = len({*rests}) < max(3, 0.05 * len(rests))
+    if held >= _DERIVED or few or median(map(weight, rests)) < min(least, SENTENCE):
         return Use.COPY
     words = vocabulary()["words"]
     if any(word in plain_header(name) for word in words["of_answer"]):

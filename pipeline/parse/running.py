@@ -138,13 +138,9 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     """The lines without those that stand anywhere, as running heads do where a text has lost its pages."""
     # Such a line, spaces, digits and signs aside, comes before options, answers, numbers and other text alike; what
     # belongs to questions keeps its place among them. It is cut off where it is glued to another line, too.
-    places = group_values(
-        (letters_alone(line.text), index)
-        for index, line in enumerate(lines)
-        if line.kind is LineKind.TEXT and _LONG <= len(line.text) <= 80
-    )
-    often = ((words, at) for words, at in places.items() if len(at) >= SCATTERED and len(words) >= _LONG)
-    often = [*often]
+    texts = ((index, line.text) for index, line in enumerate(lines) if line.kind is LineKind.TEXT)
+    places = group_values((letters_alone(text), index) for index, text in texts if _LONG <= len(text) <= 80)
+    often = [(words, at) for words, at in places.items() if len(at) >= SCATTERED and len(words) >= _LONG]
     others = sorted({*range(len(lines))} - {index for _, at in often for index in at})
     running = {words for words, at in often if _is_scattered(at, lines, others)}
     if not running:

@@ -101,10 +101,8 @@ def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Ext
         letters = tuple(sorted(set(answer.labels)))
         if name == "head" and len(letters) == len(output.options) > 1:
             continue  # "A, B, C, D: which one …" names all
-        if multiple is False and (
-            _P.alternative.match(output.text, answer.end)
-            or (len(letters) > 1 and _P.either.search(output.text, answer.start, answer.end))
-        ):
+        either = len(letters) > 1 and _P.either.search(output.text, answer.start, answer.end)
+        if multiple is False and (either or _P.alternative.match(output.text, answer.end)):
             return Extraction()  # A or B?
         extraction = Extraction(letters, name, (answer.start, answer.end))
         marked = SURENESS[name] is Sureness.EXPLICIT and _P.own_mark.search(output.codes)  # 【答案】: AD, a wrong list

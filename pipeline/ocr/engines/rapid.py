@@ -18,7 +18,6 @@ from build_dataset.pipeline.ocr.engines.ctc import Glyph
 from build_dataset.pipeline.ocr.engines.network import (
     STEP,
     Detector,
-    Pixels,
     cut_line,
     grown,
     in_package,
