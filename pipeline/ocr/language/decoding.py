@@ -105,8 +105,11 @@ def confused(row: Sequence[Any]) -> Iterator[tuple[str, str]]:
     """Yield the pairs of ideographs between which recognition wavers in a stored word."""
     for doubt in (Doubt(*one) for one in (row[10] if len(row) > 10 else ())):
         char = row[0][doubt.at]
-        others = (other for other, share in doubt.others if share >= _CONFUSED and plain(char) != plain(other))
-        yield from ((char, other) for other in others if is_ideograph(char) and is_ideograph(other))
+        yield from ((char, other) for other, share in doubt.others if share >= _CONFUSED and _are_two(char, other))
+
+
+def _are_two(one: str, other: str) -> bool:
+    return is_ideograph(one) and is_ideograph(other) and plain(one) != plain(other)
 
 
 def decode(words: Sequence[Word], language: Language) -> list[Word]:
@@ -279,8 +282,11 @@ def _weigh(
     best = readings[int(np.where(usable, total, -np.inf).argmax())]
     share = np.exp(total - total.max())
     share /= share.sum()
-    sizes = (len(choice.chars) for choice in group)
-    return best, [np.bincount(picks[:, at], share, size).clip(FLOOR).tolist() for at, size in enumerate(sizes)]
+    shares = [
+        np.bincount(picks[:, place], share, len(choice.chars)).clip(FLOOR).tolist()
+        for place, choice in enumerate(group)
+    ]
+    return best, shares
 
 
 def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
@@ -294,7 +300,8 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     codes[codes == CIRCLED] = BREAK
     gain = language.logs(codes[:-2], codes[1:-1], codes[2:], besides=1) - language.use(codes[2:])
     gain[codes[2:] == 0] = np.nan  # Behind the text
-    found, start = list[Values](), 0
+    found: list[Values] = []
+    start = 0
     for draft in drafts:
         places = [at for at, char in enumerate(draft.text) if char.isalnum()]
         rows = [_row(draft, at, gain[start + at : start + at + 3]) for at in places]
