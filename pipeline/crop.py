@@ -145,12 +145,12 @@ def page_strips(regions: Sequence[Region]) -> list[Region]:
     """Regions joined where they stand in one column of one page, in order."""
     strips: list[Region] = []
     for region in regions:
-        # It goes on in the column of a strip below it, beside its lines, or under a wider line.
-        box, other = (strips or [region])[-1].box, region.box
+        box, other = strips[-1].box if strips else region.box, region.box
+        # It goes on in the column of a strip: below it, beside its lines, or under a wider line.
         beside = min(box.x1, other.x1) <= max(box.x0, other.x0)
         below = other.y1 > box.y0 and not (beside and other.y0 < box.y0 - 2 * MARGIN)
         if strips and strips[-1].page == region.page and below:
-            strips[-1] = Region(page=region.page, box=strips[-1].box.union(region.box))
+            strips[-1] = Region(page=region.page, box=box.union(other))
         else:
             strips.append(region)
     return strips

@@ -47,7 +47,7 @@ def mend_page(page: PageRead, readings: Sequence[LineReading]) -> PageRead:
         if text != line.text:
             taken = sum(map(len, _LOST.findall(line.text)))
             line.confidence = round(1 - (1 - confidence) * taken / len(line.text), 4)
-        line.text = _LOST.sub(lambda found: re.sub(r"[\0-\x1f\x7f-\x9f]", "\ufffd", found[0]), text)
+        line.text = _LOST.sub(lambda lost: re.sub(r"[\x00-\x1f\x7f-\x9f]", "\ufffd", lost[0]), text)
         if seen and readings_differ(unicodedata.normalize("NFKC", text), unicodedata.normalize("NFKC", seen)):
             line.other = seen
     return page

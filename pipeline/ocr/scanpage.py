@@ -30,11 +30,10 @@ Point = tuple[float, float]
 
 def words_of(rows: Sequence[Sequence[Any]], legibility: float = 1.0) -> list[Word]:
     """Return stored words; their places are in points. Confidence is lowered where the engine tells no doubts."""
-    told = [tuple(Doubt(*doubt) for doubt in row[10]) if len(row) > 10 else None for row in rows]
-    return [
-        Word(row[0], tuple(zip(row[1:9:2], row[2:9:2], strict=True)), row[9] * (legibility if own is None else 1), own)
-        for row, own in zip(rows, told, strict=True)
-    ]
+    corners = [tuple(zip(row[1:9:2], row[2:9:2], strict=True)) for row in rows]
+    doubts = [tuple(Doubt(*doubt) for doubt in row[10]) if len(row) > 10 else None for row in rows]
+    sure = [row[9] * (legibility if told is None else 1) for row, told in zip(rows, doubts, strict=True)]
+    return [Word(row[0], *rest) for row, *rest in zip(rows, corners, sure, doubts, strict=True)]
 
 
 def page_angle(words: Sequence[Word]) -> float:

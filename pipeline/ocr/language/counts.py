@@ -132,7 +132,9 @@ class Language:
         found = sorted(char for char in {*chars} if not is_common(char))
         codes = codes_of("".join(found))[: len(found)]
         none = np.zeros_like(codes)
-        return {one for one, log in zip(found, self.logs(none, none, codes, besides=1), strict=True) if log < _NO_TEXT}
+        return {
+            char for char, log in zip(found, self.logs(none, none, codes, besides=1), strict=True) if log < _NO_TEXT
+        }
 
     def logs(self, first: Codes, second: Codes, third: Codes, besides: int = 0) -> Values:
         """Return the natural logarithm of each third character's probability after the other two; code 0 is none.

@@ -220,8 +220,11 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> tuple[
     best = readings[int(np.where(usable, total, -np.inf).argmax())]
     share = np.exp(total - total.max())
     share /= share.sum()
-    sizes = (len(choice.chars) for choice in group)
-    return best, [np.bincount(picks[:, at], share, size).clip(FLOOR).tolist() for at, size in enumerate(sizes)]
+    shares = [
+        np.bincount(picks[:, place], share, len(choice.chars)).clip(FLOOR).tolist()
+        for place, choice in enumerate(group)
+    ]
+    return best, shares
 
 
 def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
@@ -235,7 +238,8 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     codes[codes == CIRCLED] = BREAK
     gain = language.logs(codes[:-2], codes[1:-1], codes[2:], besides=1) - language.use(codes[2:])
     gain[codes[2:] == 0] = np.nan  # Behind the text
-    found, start = list[Values](), 0
+    found: list[Values] = []
+    start = 0
     for draft in drafts:
         places = [at for at, char in enumerate(draft.text) if char.isalnum()]
         rows = [_row(draft, at, gain[start + at : start + at + 3]) for at in places]

@@ -79,8 +79,9 @@ class Walker:
         inside = [relation for relation in document.part.rels.values() if not relation.is_external]
         parts = (one.target_part for one in inside if one.reltype.endswith("/numbering"))
         self._numbering = Numbering.read(getattr(next(parts, None), "element", None))
-        styles = document.styles.element.findall(f"{W}style")  # those that number paragraphs, with numId and level
+        styles = document.styles.element.findall(f"{W}style")
         named = ((str(style.get(f"{W}styleId")), *_list_of(style.find(f"{W}pPr/{W}numPr"))) for style in styles)
+        # Paragraph styles that number: style id → numId and level.
         self._styles = {name: (list_id, depth or 0) for name, list_id, depth in named if list_id is not None}
 
     def blocks(self, parent: Any) -> Iterator[PageLine]:

@@ -80,13 +80,11 @@ def _markup(part: Any) -> str:
 
 def _qti_1(item: Any) -> dict[str, Any]:
     labels = [*item.iter("response_label")]
-    texts_in = ((one, {around.tag for around in one.iterancestors()}) for one in item.iter("mattext"))
-    stems = (one for one, tags in texts_in if "presentation" in tags and "response_label" not in tags)
+    stem = "\n".join(_markup(one) for one in item.xpath(".//presentation//mattext[not(ancestor::response_label)]"))
     named = {one.text for one in _scored(item) for one in one.iter("varequal")} if labels else set()
     texts = ["\n".join(map(_markup, label.iter("mattext"))) for label in labels]
     why = "\n".join(_markup(one) for part in item.iter("itemfeedback") for one in part.iter("mattext"))
-    right = [label.get("ident") in named for label in labels]
-    return item_of("\n".join(map(_markup, stems)), texts, right, explanation=why)
+    return item_of(stem, texts, [label.get("ident") in named for label in labels], explanation=why)
 
 
 def _scored(item: Any) -> Iterator[Any]:

@@ -56,9 +56,8 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
                 names, number = new, number + 1
                 table = f"{sheet or 'table'} ({number})"
         elif any(cell.strip() for cell in record):
-            cells = enumerate(zip_longest(names, record, fillvalue=""), 1)  # those beyond the header are named by place
-            named = {name or f"column_{at}": cell if cell.strip() else None for at, (name, cell) in cells}
-            yield row_of(named, table)
+            cells = enumerate(zip_longest(names, record, fillvalue=""), 1)  # those beyond the header by their position
+            yield row_of({name or f"column_{at}": cell if cell.strip() else None for at, (name, cell) in cells}, table)
 
 
 def row_of(value: Any, sheet: str | None = None) -> TableRow:

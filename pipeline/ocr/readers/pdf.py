@@ -57,7 +57,8 @@ class PdfReader:
         damage = refused_as("broken_page", "cannot be drawn")
         with limit_resources(path, RENDER_SECONDS), _opened(path) as document, damage:
             loaded = document[page - 1]
-            if (pixels := _embedded(document, loaded, params)) is None:
+            pixels = _embedded(document, loaded, params)
+            if pixels is None:
                 area = loaded.rect.width * loaded.rect.height / 72**2
                 dpi = min(float(params.dpi), (params.max_pixels / max(area, 1e-6)) ** 0.5)
                 pixels = _pixels(loaded.get_pixmap(matrix=pymupdf.Matrix(dpi / 72, dpi / 72), alpha=False))

@@ -189,12 +189,10 @@ def _items(part: Any) -> Iterable[Any]:
 
 def is_asked(value: Any) -> bool:
     """Return whether an object is a question without doubt: two of stem, options and key (true is an option's)."""
-    if not isinstance(value, dict):
-        return False
-    names = {*map(plain_header, value)}
+    names = {*map(plain_header, value)} if isinstance(value, dict) else set[str]()
     parts = {part: set(map(plain_header, known)) for part, known in vocabulary()["options"]["parts"].items()}
-    if names <= set().union(*parts.values()) and len(names & parts["text"]) == 1:  # {"key": "A", "text": "甲"}
-        return False  # an option
+    if not names or (names <= set().union(*parts.values()) and len(names & parts["text"]) == 1):
+        return False  # {"key": "A", "text": "甲"}
     has = {role for key, part in value.items() if not isinstance(part, bool) for role in roles_of(key)} & _OF_ONE
     return has == _OF_ONE or (bool(has) and _is_question(value))
 

@@ -59,14 +59,13 @@ class WebPageReader(OnePageReader):
 
     def lines(self, path: Path) -> list[PageLine]:
         """Return its lines; a picture is a figure in its place."""
-        return [*map(_line, shown_options([*element_lines(parse_page(_html(path)), apart=True)]))]
-
-
-def _line(text: str) -> PageLine:
-    if text == PICTURE:
-        return PageLine("", None, LineKind.FIGURE)
-    bare = text.removeprefix(HEADING)
-    return PageLine(bare, None, LineKind.TEXT if bare == text else LineKind.HEADING)
+        texts = shown_options([*element_lines(parse_page(_html(path)), apart=True)])
+        return [
+            PageLine("", None, LineKind.FIGURE)
+            if text == PICTURE
+            else PageLine(text.removeprefix(HEADING), None, LineKind.HEADING if HEADING in text[:1] else LineKind.TEXT)
+            for text in texts
+        ]
 
 
 def _html(path: Path) -> str:
@@ -241,7 +240,7 @@ def _pipe_tables(text: str) -> tuple[list[Grid], int]:
         if inside and not _P.rule.fullmatch(line):
             parts = (part.strip().replace("\\|", "|") for part in _P.pipe.split(line.strip().strip("|")))
             plain = (re.sub(r"(\*\*|__|`)(?=\S)(.{1,2000}?)(?<=\S)\1", r"\2", part) for part in parts)
-            grids[-1].append([re.sub(r"<br\s{0,3}/?>", "\n", part) for part in plain])
+            grids[-1].append([re.sub(r"<br\s{0,3}/?>", "\n", cell) for cell in plain])
         elif not inside:
             outside += len(line.strip())
     return grids, outside

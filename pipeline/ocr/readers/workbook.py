@@ -142,7 +142,11 @@ def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Pl
         for sheet in _parsed(archive, "xl/workbook.xml").iter(f"{_MAIN}sheet"):
             part = next((links[value] for key, value in sheet.items() if key.endswith("}id")), "")
             drawings = [target for target in _links(archive, part).values() if "/drawings/" in target]
-            places = [place for one in drawings if one in members for place in _anchors(archive, one)]
+            corners = (
+                one for part in drawings if part in members for one in _parsed(archive, part).iter(f"{_DRAWING}from")
+            )
+            begins = [one for one in corners if one.find(f"..//{_DRAWING}pic") is not None]
+            places = ((int(one.findtext(f"{_DRAWING}row")), int(one.findtext(f"{_DRAWING}col"))) for one in begins)
             pictures[sheet.get("name", "")] = tuple(places)
             if formats and part in members:
                 shown[sheet.get("name", "")] = _formatted(archive.read(part), formats)
@@ -205,12 +209,6 @@ def _links(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
     name = f"{dirname(part)}/_rels/{basename(part)}.rels"
     links = _parsed(archive, name) if name in archive.namelist() else ()
     return {link.get("Id"): normpath(join(f"/{dirname(part)}", link.get("Target")))[1:] for link in links}
-
-
-def _anchors(archive: zipfile.ZipFile, part: str) -> Iterator[Place]:
-    for corner in _parsed(archive, part).iter(f"{_DRAWING}from"):
-        if corner.find(f"..//{_DRAWING}pic") is not None:
-            yield int(corner.findtext(f"{_DRAWING}row")), int(corner.findtext(f"{_DRAWING}col"))
 
 
 def _rich_texts(parts: Iterable[Any]) -> dict[str, str]:
