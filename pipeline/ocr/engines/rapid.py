@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -26,7 +26,7 @@ from build_dataset.pipeline.ocr.engines.network import (
     raise_digits,
 )
 from build_dataset.pipeline.ocr.glyphs import superscript
-from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Word
+from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Pixels, Word
 from build_dataset.pipeline.ocr.language.counts import Language
 from build_dataset.pipeline.ocr.language.letters import FLOOR, plain, share_of
 from build_dataset.pipeline.ocr.language.strange import out_of_place
@@ -169,7 +169,7 @@ def _both(own: str, doubt: Doubt, again: Glyph) -> Doubt:
 
     Of forms of one character the first look says which it is: 查 or 査.
     """
-    seen, forms = {own: doubt.sure, **dict(doubt.others)}, Counter[str]()
+    seen, forms = {own: doubt.sure, **dict(doubt.others)}, defaultdict[str, float](float)
     for char, share in ((again.char, again.confidence), *again.others):
         forms[plain(char)] += share
     first = {plain(char): char for char in forms} | {plain(char): char for char in reversed(seen)}
