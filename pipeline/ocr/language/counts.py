@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from build_dataset.pipeline.characters import simple_forms
-from build_dataset.pipeline.ocr.glyphs import is_common
 
 TABLE = "counts.npz"
 ALIKE = "alike.txt"
@@ -25,7 +24,6 @@ _LEFT_OUT = (0.0, 0.4, 1.4)
 With these a character of exams of four kinds has 5.0 nats, without them 7.2."""
 _OWN = 5.0  # Weight of an occurrence in the folder's own text beside one in all text
 _LEAST = 2e-7  # Probability of a character that no text has
-_NO_TEXT = np.log(_LEAST)  # Below it is none of the rare ones: 瘪 has -14.8, 粼 -16.8
 _RAREST = 2e-8  # The least probability: one of 50 million characters
 Codes = NDArray[np.int64]
 Keys = NDArray[np.uint32]
@@ -126,15 +124,6 @@ class Language:
         """Return the natural logarithm of the probability of each character, whatever stands beside it."""
         none = np.zeros_like(codes)
         return self.logs(none, none, codes)
-
-    def unknown(self, chars: Iterable[str]) -> set[str]:
-        """Return the rare characters that no text has, one recognised place aside: 粼 for 幫, not the 蹊 of 鼠蹊."""
-        found = sorted(char for char in {*chars} if not is_common(char))
-        codes = codes_of("".join(found))[: len(found)]
-        none = np.zeros_like(codes)
-        return {
-            char for char, log in zip(found, self.logs(none, none, codes, besides=1), strict=True) if log < _NO_TEXT
-        }
 
     def logs(self, first: Codes, second: Codes, third: Codes, besides: int = 0) -> Values:
         """Return the natural logarithm of each third character's probability after the other two; code 0 is none.

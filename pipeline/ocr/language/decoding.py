@@ -50,9 +50,9 @@ line breaks off: 減刑 of 湮滅刑事證據."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _CONFIRMED = 0.9  # Probability after two looks from which a strange character is what stands there: 腎前腎衰竭
-_UNKNOWN = 0.5
-"""The most that a character is sure of which no text has an example, for which a look-alike fits far better, or beside
-ink that none claims."""
+_UNKNOWN = (
+    0.5  # The most that a character is sure of for which a look-alike fits far better, or beside ink that none claims
+)
 FEATURES = 7
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
@@ -92,14 +92,13 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
     """Return the words of a page as they are written, as sure as it is probable that all of a word is right."""
     drafts = drafts_of(words, language)
     right = np.concatenate([*map(probabilities, features(drafts, language)), np.ones(0)])
-    unknown = language.unknown(char for draft in drafts for char in draft.text if is_ideograph(char))
     found, start = [], 0
     for word, draft in zip(words, drafts, strict=True):
         end = start + sum(map(str.isalnum, draft.text))
         labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
         told = {
-            at: min(one, _UNKNOWN) if draft.text[at] in unknown or at in draft.strange else one
+            at: min(one, _UNKNOWN) if at in draft.strange else one
             for at, one in zip(places, right[start:end].tolist(), strict=True)
         }
         sure = {at: one for at, one in told.items() if at not in labels} | chances_of_marks(draft.text, draft.doubts)
@@ -127,7 +126,9 @@ def _draft(word: Word, language: Language, script: str, strange: Mapping[int, st
     for group in _groups(_choices(word.text, doubts, script)):
         for choice, best, shares in zip(group, *_weigh(group, codes, language), strict=True):
             sight = choice.sight[best] - choice.sight[0]
-            likely = _stands_in_text(chars, choice.at) and sight >= _LEAST_SIGHT
+            near = [*chars[choice.at - 1 : choice.at], *chars[choice.at + 1 : choice.at + 2]]
+            in_text = len(near) > 1 and any(is_ideograph(one) or codes_of(one)[0] == CIRCLED for one in near)  # D.僅④
+            likely = in_text and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
             draft.odds[choice.at] = odds(shares[at])
             draft.sight[choice.at] = odds(exp(choice.sight[at]))
@@ -142,12 +143,6 @@ def _draft(word: Word, language: Language, script: str, strange: Mapping[int, st
     draft.text = "".join(chars)
     draft.strange = {at: char for at, char in draft.strange.items() if at not in draft.changes}
     return draft
-
-
-def _stands_in_text(chars: Sequence[str], at: int) -> bool:
-    """Return whether both neighbours are known, one of them an ideograph or, as in D.僅④, a number in a circle."""
-    near = [*chars[at - 1 : at], *chars[at + 1 : at + 2]]
-    return len(near) > 1 and any(is_ideograph(one) or codes_of(one)[0] == CIRCLED for one in near)
 
 
 def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:

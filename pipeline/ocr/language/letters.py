@@ -100,17 +100,19 @@ def chances_of_marks(text: str, doubts: Mapping[int, Doubt]) -> dict[int, float]
     """Return the probability that marks and spaces are no letters or digits, by place: B{ for B₁, " V" for IV."""
     places = (at for at in doubts if not text[at].isalnum() and not _OF_UNIT.match(text, at))
     marks = ((at, doubts[at].others) for at in places)
-    lost = (
-        (at, sum(share for char, share in others if _is_letter(char) and char not in plain(text[at])))  # C for ℃
+    lost = (  # No C for ℃, no kana, く for <
+        (
+            at,
+            sum(
+                share
+                for one, share in others
+                if one.isalnum() and one not in plain(text[at]) and not is_cjk(plain(one))
+            ),
+        )
         for at, others in marks
     )
     braces = {found.start(): 0.5 for found in _BRACE.finditer(text)}
     return {at: max(0.0, 1 - share) for at, share in lost if share >= _LETTER_SHARE} | braces
-
-
-def _is_letter(char: str) -> bool:
-    """Return whether a character is a letter or digit that papers print: no ideograph, and no kana, く for <."""
-    return char.isalnum() and not is_cjk(plain(char))
 
 
 def share_of(text: str, doubt: Doubt) -> float:

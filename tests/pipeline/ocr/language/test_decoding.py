@@ -196,12 +196,6 @@ def test_the_letter_of_a_label_is_no_doubt_since_its_order_is_looked_at():
     assert confidence("乙B型", "乙B型", Doubt(1, 0.6, others=(("8", 0.39),))) < 0.95
 
 
-def test_a_character_that_no_text_has_is_a_doubt_however_sure_and_a_rare_one_of_the_folder_is_none():
-    assert confidence("可能對病情有齾助", "可能對病情有齾助") <= 0.5
-    read = word("粼粼波光的湖水")
-    assert decode([read], Language(["湖水粼粼波光"]))[0].confidence > 0.9
-
-
 @pytest.mark.parametrize(
     ("read", "printed"),
     [
