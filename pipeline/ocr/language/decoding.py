@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from build_dataset.pipeline.characters import is_traditional, script_of, simple_forms
+from build_dataset.pipeline.characters import is_traditional, script_of
 from build_dataset.pipeline.ocr.glyphs import is_common
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language.counts import BREAK, CIRCLED, Codes, Language, Values, codes_of, padded
@@ -27,10 +27,10 @@ from build_dataset.pipeline.ocr.language.letters import (
     SURE,
     alone,
     chances_of_marks,
-    in_chinese,
     is_ideograph,
     odds,
     odds_of_letter,
+    plain,
     share_of,
 )
 from build_dataset.pipeline.ocr.language.strange import out_of_place
@@ -90,23 +90,16 @@ def sure_parts(row: Sequence[Any]) -> Iterator[str]:
 
 def decode(words: Sequence[Word], language: Language) -> list[Word]:
     """Return the words of a page as they are written, as sure as it is probable that all of a word is right."""
-    drafts = drafts_of(words, language)
-    right = np.concatenate([*map(probabilities, features(drafts, language)), np.ones(0)])
-    found, start = [], 0
-    for word, draft in zip(words, drafts, strict=True):
-        end = start + sum(map(str.isalnum, draft.text))
+    drafts, found = drafts_of(words, language), []
+    for word, draft, rows in zip(words, drafts, features(drafts, language), strict=True):
         labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
-        told = {
-            at: min(one, _UNKNOWN) if at in draft.strange else one
-            for at, one in zip(places, right[start:end].tolist(), strict=True)
-        }
-        sure = {at: one for at, one in told.items() if at not in labels} | chances_of_marks(draft.text, draft.doubts)
+        told = dict(zip(places, probabilities(rows).tolist(), strict=True))
+        sure = {at: min(one, _UNKNOWN) if at in draft.strange else one for at, one in told.items() if at not in labels}
+        sure |= chances_of_marks(draft.text, draft.doubts)
         sure |= {at: min(sure.get(at, 1.0), _UNKNOWN) for at, doubt in draft.doubts.items() if doubt.gap >= 1}
-        seen = {**draft.strange, **draft.changes}
-        unsure = tuple(unsure_characters(draft.text, sure, draft.doubts, seen))
+        unsure = tuple(unsure_characters(draft.text, sure, draft.doubts, {**draft.strange, **draft.changes}))
         found.append(replace(word, text=draft.text, confidence=prod(sure.values()), unsure=unsure))
-        start = end
     return found
 
 
@@ -118,7 +111,7 @@ def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
 
 
 def _draft(word: Word, language: Language, script: str, strange: Mapping[int, str]) -> WordDraft:
-    doubts = {doubt.at: in_chinese(doubt) for doubt in word.doubts or ()}
+    doubts = {doubt.at: doubt for doubt in word.doubts or ()}
     confirmed = {at for at, doubt in doubts.items() if doubt.again and share_of(word.text, doubt) >= _CONFIRMED}
     strange = {at: char for at, char in strange.items() if at not in confirmed}
     codes, chars = padded(word.text), list(word.text)
@@ -158,7 +151,8 @@ def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_C
         marks = {char: share for char, share in doubt.others if not is_ideograph(char) and share >= _LEAST_SHARE}
         for char, value in ((text[at], doubt.sure), *doubt.others):
             if is_ideograph(char) and value >= _LEAST_SHARE:
-                same = [one for one in kinds if _is_form(one, char, script)]
+                forms = [one for one in kinds if plain(one) == plain(char)]  # At most one of two is usual: 确 of 確
+                same = [one for one in forms if not (is_common(one, script) and is_common(char, script))]
                 if not same:
                     kinds[char] = value
                 elif not _fits(same[0], script) and _fits(char, script):
@@ -177,12 +171,6 @@ def _fits(char: str, script: str) -> bool:
     """Return whether a character may stand in text of a script; 錬 is Japanese."""
     known = char.encode("gb2312", "ignore") or char.encode("big5", "ignore")
     return bool(known) and script_of(char) in (None, script)
-
-
-def _is_form(one: str, other: str, script: str) -> bool:
-    """Return whether two characters are forms of one, of which at most one is usual in the script: 确 of 確."""
-    usual = all(is_common(char, script) for char in (one, other))
-    return not usual and simple_forms().get(one, one) == simple_forms().get(other, other)
 
 
 def _groups(choices: Iterable[_Choice]) -> Iterator[list[_Choice]]:

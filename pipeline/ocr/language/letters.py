@@ -16,7 +16,7 @@ from build_dataset.pipeline.ocr.interfaces import Doubt
 SURE = 0.9985  # Probability of a character of which nothing is noted: the mean of these
 FLOOR, _LETTER_SHARE = 1e-5, 0.05  # The latter: of a mark, from which it may be a letter or digit
 _ALONE = (
-    (re.compile(r"(?<![0-9A-Za-z])(?<!\d\.)[1lI](?!atm|inch)(?=[aeiouy][a-z]{2})"), "l", "l1I|", 0.1),
+    (re.compile(r"(?<![0-9A-Za-z])(?<!\d\.)[1lI](?!atm|inch)(?=[aeiouy][a-z]{2}|ow|eg|ip)"), "l", "l1I|", 0.1),
     (re.compile(r"(?<=[IVX]{2})[lI]"), "I", "lI1|", 0.002),
     (re.compile(r"(?<![A-Za-z])[aα](?=-[A-Za-z])"), "α", "aα", 0.05),
     (re.compile(r"(?<![A-Za-z])[yγ](?=-[A-Za-z])"), "γ", "yγv", 0.02),
@@ -29,6 +29,7 @@ written."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
 _BEFORE_L = ("HC", "KC", "aC", "mo")  # Behind these an I is mostly an l: HCl, NaCl, mmol
 _TWICE = re.compile(r"(?<!\d)1(?=l[aeiou][a-z])")  # An l that begins a word, read twice: 1loop
+_VARIANTS = dict(zip("睪尙痺衞髙", "睾尚痹卫高", strict=True))  # Of one character in one script
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 _AS_LIKELY, _GREEK = 8.0, 100.0
 """Factors on the probability of another of the shape, which no language decides, and of one of another alphabet."""
@@ -128,27 +129,11 @@ def share_of(text: str, doubt: Doubt) -> float:
     return doubt.sure + sum(share for char, share in doubt.others if char in same or plain(char) == own)
 
 
-def in_chinese(doubt: Doubt) -> Doubt:
-    """Return a doubt without characters that Japanese alone has: no 値 may stand for 值, as sure as it is then."""
-    others = tuple(one for one in doubt.others if not _is_japanese(one[0]))
-    left = max(FLOOR, 1 - sum(share for char, share in doubt.others if _is_japanese(char)))
-    if len(others) == len(doubt.others):
-        return doubt
-    shares = tuple((char, share / left) for char, share in others)
-    return doubt._replace(sure=min(1.0, doubt.sure / left), others=shares)
-
-
-@cache
-def _is_japanese(char: str) -> bool:
-    chinese = char.encode("gb2312", "ignore") or char.encode("big5", "ignore")
-    return is_ideograph(char) and not chinese and bool(char.encode("shift_jis", "ignore"))
-
-
 @cache
 def plain(char: str) -> str:
     """Return the form that a character is folded to: simplified, of half width, on the line."""
     folded = unicodedata.normalize("NFKC", char)
-    return simple_forms().get(folded, folded)
+    return _VARIANTS.get(folded) or simple_forms().get(folded, folded)
 
 
 def odds(share: float) -> float:

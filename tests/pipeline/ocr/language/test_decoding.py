@@ -96,6 +96,8 @@ def confidence(page: str, text: str, *doubts: Doubt) -> float:
         ("醫學診療藥劑", "血中的鉀離子濃度", "鉀", "钾"),
         ("医学诊疗药剂", "血中的钾离子浓度", "钾", "鉀"),
         ("計數", "每mm3的", "3", "³"),
+        ("醫學診療藥劑", "未摸到睪丸者", "睪", "睾"),
+        ("醫學診療藥劑", "一般狀況尚可", "尚", "尙"),
     ],
 )
 def test_another_form_of_a_character_is_no_doubt_of_it(page, text, char, other):

@@ -3,7 +3,7 @@
 import pytest
 
 from build_dataset.pipeline.ocr.interfaces import Doubt
-from build_dataset.pipeline.ocr.language.letters import alone, chances_of_marks, in_chinese, odds_of_letter
+from build_dataset.pipeline.ocr.language.letters import alone, chances_of_marks, odds_of_letter
 
 
 def odds(text: str, char: str, other: str, share: float) -> float:
@@ -111,14 +111,6 @@ def test_the_one_letter_of_a_shape_that_can_stand_there_is_written(text, char, o
 def test_a_mark_may_be_a_letter_only_where_one_can_stand(text, mark, other, lost):
     at = text.index(mark)
     assert (at in chances_of_marks(text, {at: Doubt(at, 0.8, others=((other, 0.1),))})) is lost
-
-
-def test_a_form_that_japanese_alone_has_is_no_doubt_and_a_rare_chinese_one_is():
-    assert in_chinese(Doubt(1, 0.8, others=(("値", 0.15), ("植", 0.05)))) == Doubt(
-        1, pytest.approx(0.8 / 0.85), others=(("植", pytest.approx(0.05 / 0.85)),)
-    )
-    rare = Doubt(1, 0.8, others=(("镕", 0.2),))
-    assert in_chinese(rare) is rare
 
 
 def test_a_circled_1_in_the_brackets_that_begin_an_option_is_the_label_d():
