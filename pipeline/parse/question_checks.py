@@ -227,9 +227,9 @@ def _beside_answer(draft: Draft, _: Judged) -> Iterable[str]:
     row = _P.letters_beside.match(text)
     if letters and not texts & letters and (texts or (row and letters != {*labels_in(row[0])})):
         yield f"answer {draft.answer}, but {text[:30]!r} stands beside it"
-    alone = ({piece.text.strip() for piece in draft.pieces[1:]} & {*dict(draft.options)}) - letters  # D. 丁⏎C
-    if other := next((label for label in sorted(alone) if any(text.endswith(label) for _, text in draft.options)), ""):
-        yield f"answer {draft.answer}, but {other} stands alone among its options"
+    alone = sorted(({piece.text.strip() for piece in draft.pieces[1:]} & {*dict(draft.options)}) - letters)  # D. 丁⏎C
+    if other := [label for label in alone if letters and any(text.endswith(label) for _, text in draft.options)]:
+        yield f"answer {draft.answer}, but {other[0]} stands alone among its options"
 
 
 @CONTENT("answer_in_text", "患有（A）病 in the text of parts whose blanks have A to D")

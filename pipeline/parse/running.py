@@ -141,17 +141,17 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     texts = ((index, line.text) for index, line in enumerate(lines) if line.kind is LineKind.TEXT)
     places = group_values((letters_alone(text), index) for index, text in texts if _LONG <= len(text) <= 80)
     often = [(words, at) for words, at in places.items() if len(at) >= SCATTERED and len(words) >= _LONG]
-    others = sorted({*range(len(lines))} - {index for _, at in often for index in at})
-    running = {words for words, at in often if _is_scattered(at, lines, others)}
+    running = {words for words, at in often if _is_scattered(at, lines)}
     if not running:
         return lines
     # Any few signs and digits may stand between its letters.
     forms = (r"[\W\d_]{0,4}".join(map(re.escape, words)) for words in sorted(running))
     glued = re.compile("|".join(rf"^{form}(?=.)|(?<=.){form}$" for form in forms))
     kept = [line for line in lines if line.kind is not LineKind.TEXT or letters_alone(line.text) not in running]
-    return [
+    kept = [
         line.model_copy(update={"text": glued.sub("", line.text)}) if glued.search(line.text) else line for line in kept
     ]
+    return _without_scattered(kept)  # without the second line of a foot the first stands anywhere too
 
 
 def _without_labelled(lines: list[Line]) -> list[Line]:
@@ -163,14 +163,12 @@ def _without_labelled(lines: list[Line]) -> list[Line]:
     return [line for line, names in zip(lines, named, strict=True) if names not in often]
 
 
-def _is_scattered(indices: Sequence[int], lines: Sequence[Line], others: Sequence[int]) -> bool:
+def _is_scattered(indices: Sequence[int], lines: Sequence[Line]) -> bool:
     """Return whether a line stands before lines of three kinds, each twice or more, and often after a short one.
 
-    The end of an option or of a stem goes on from a full line. ``others``: the places of lines that do not come again
-    and again, as those of a foot of two lines do.
+    The end of an option or of a stem goes on from a full line.
     """
-    below = (lines[at].text for index in indices for at in others[bisect_left(others, index) :][:1])
-    following = Counter(map(_place_kind, below))
+    following = Counter(_place_kind(lines[index + 1].text) for index in indices if index + 1 < len(lines))
     if sum(times > 1 for times in following.values()) < 3:
         return False
     edge = max(width(line.text) for line in lines[: 40 * SCATTERED])  # the first lines tell the width

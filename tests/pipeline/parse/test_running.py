@@ -344,3 +344,17 @@ def test_what_asks_or_is_letters_or_has_a_number_is_no_foot(foot):
 def test_an_explanation_or_a_head_is_no_title(line):
     assert is_title("2020年某某资格考试试题")
     assert not is_title(line)
+
+
+@given(st.integers(5, 12))
+def test_what_numbers_the_items_of_a_review_page_is_no_running_line(size):
+    items = [
+        f"What is part {at}?\nQuestion {at}\nSelect one:\n"
+        + "\n".join(f"{label}.\n{label}{at}" for label in "abcd")
+        + f"\nFeedback\nYour answer is correct.\nThe correct answer is: b{at}"
+        for at in range(1, size + 1)
+    ]
+    kept = [line.text for line in without_running(make("\n".join(items).split("\n")))]
+    assert [text for text in kept if text.startswith(("Question", "The correct", "What"))] == [
+        text for item in items for text in item.split("\n") if text.startswith(("Question", "The correct", "What"))
+    ]
