@@ -18,7 +18,6 @@ from build_dataset.pipeline.parse.paper import (
     Gap,
     ParsedPaper,
     ParseOutcome,
-    _Ids,
     _titles,
     finish,
     left_over,
@@ -142,10 +141,11 @@ def test_the_trace_of_a_paper_tells_of_every_line_that_is_part_of_no_item() -> N
 
 
 def test_a_collision_of_ids_gets_letters_and_then_numbers() -> None:
-    ids = _Ids("ab" * 32)
-    found = [ids.take("q") for _ in range(28)]
-    assert found[:3] + found[24:] == ["q", "qb", "qc", "qy", "qz", "qz25", "qz26"]
-    assert [ids.of(draft(7)), ids.of(draft(7, suffix="a")), ids.of(draft(7)), ids.of(draft(None, suffix="x"))] == [
+    found = [question.question_id for question in finish(paper_of([draft(7) for _ in range(28)]), DOCUMENT).questions]
+    name = f"{HEAD}-1-007"
+    assert found[:3] + found[24:] == [name, f"{name}b", f"{name}c", f"{name}y", f"{name}z", f"{name}z25", f"{name}z26"]
+    others = [draft(7), draft(7, suffix="a"), draft(7), draft(None, suffix="x")]
+    assert [question.question_id for question in finish(paper_of(others), DOCUMENT).questions] == [
         f"{HEAD}-1-007", f"{HEAD}-1-007a", f"{HEAD}-1-007b", f"{HEAD}-1-00x",
     ]  # fmt: skip
 
