@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,59 @@ def test_lines_are_cut_at_full_width_and_given_to_both_models(monkeypatch: pytes
     assert cut == [0.0, 20.0, 40.0]
     assert [(word.text, word.corners[0]) for word in words] == [("甲", (0.0, 0.0))]
     assert detector.page[0, 0].tolist() == [0, 0, 200], "networks want blue first"
+
+
+class Line:
+    """Stands for the models: all see one line of five characters, 4 steps apart, of which the third is unsure."""
+
+    def __init__(self, *glyphs: Glyph) -> None:
+        self.glyphs, self.images = glyphs, list[np.ndarray]()
+
+    def find(self, page: np.ndarray) -> list[np.ndarray]:
+        return [np.array([[0, 0], [200, 0], [200, 48], [0, 48]], np.float32)]
+
+    def read(self, images: list[np.ndarray], starts: object = None) -> list[list[Glyph]]:
+        self.images += images
+        return [[replace(glyph) for glyph in self.glyphs]]
+
+
+def seen_twice(monkeypatch: pytest.MonkeyPatch, first: Glyph, again: Glyph) -> tuple[Doubt | None, int]:
+    engine: Any = engines.load(OcrParams())
+    others = [Glyph(char, 0.999, 2.5 + 4 * at) for at, char in enumerate("病人用药")]
+    once = Line(*others[:2], first, *(replace(one, at=one.at + 4) for one in others[2:]))
+    twice = Line(again)
+    for name, fake in (("_detector", once), ("_lines", once), ("_good", twice)):
+        monkeypatch.setattr(engine, name, fake)
+    (word,) = engine.recognise(np.full((48, 200, 3), 255, np.uint8))
+    return next((one for one in word.doubts or () if one.at == 2), None), len(twice.images)
+
+
+def test_a_character_that_is_less_sure_is_looked_at_again_and_has_the_mean_of_both_looks(monkeypatch):
+    first = Glyph("服", 0.9, 10.5, others=(("眼", 0.1),))
+    found, looks = seen_twice(monkeypatch, first, Glyph("服", 0.99, 12.6, others=(("眼", 0.01),)))
+    assert looks == 1
+    assert found is not None
+    assert found.again
+    assert 0.96 < found.sure < 0.98
+    sure, looks = seen_twice(monkeypatch, replace(first, confidence=0.98, others=()), Glyph("眼", 0.9, 12.6))
+    assert (sure and sure.again, looks) == (False, 0)
+
+
+def test_another_character_at_the_second_look_makes_a_place_less_sure_and_one_elsewhere_says_nothing(monkeypatch):
+    first = Glyph("服", 0.9, 10.5, others=(("眼", 0.1),))
+    found, _ = seen_twice(monkeypatch, first, Glyph("眼", 0.99, 12.6))
+    assert found is not None
+    assert found.sure < 0.1
+    assert dict(found.others)["眼"] > 0.9
+    for elsewhere in (Glyph("眼", 0.99, 17.4), Glyph(" ", 0.99, 12.6)):
+        assert seen_twice(monkeypatch, first, elsewhere)[0] == Doubt(2, 0.9, 0.0, (("眼", 0.1),))
+
+
+def test_forms_of_one_character_are_one_at_the_second_look(monkeypatch):
+    first = Glyph("查", 0.8, 10.5, others=(("盖", 0.19),))
+    found, _ = seen_twice(monkeypatch, first, Glyph("査", 0.99, 12.6))
+    assert found is not None
+    assert found.sure > 0.98
 
 
 @pytest.mark.parametrize(("flags", "told"), [("avx2", "onnxruntime"), ("avx2 amx_bf16", "openvino")])
