@@ -112,7 +112,7 @@ def in_one_script(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """The pieces, recognised characters that traditional Chinese does not have replaced by those it has.
 
     Only lines that were recognised, in papers that are traditional, and only characters outside Big5: 台, 后 or 里
-    are in both scripts and stay as they were read.
+    are in both scripts and stay as they were read. So does 裏, which cp950 has; 僞 and 衆 become 偽 and 眾.
     """
     recognised = [piece for piece in pieces if piece.confidence is not None]
     if not recognised or not is_traditional(piece.text for piece in recognised):
@@ -121,13 +121,13 @@ def in_one_script(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 
 def _traditional(text: str) -> str:
-    if not any(script_of(character) == "gb2312" for character in _P.han.findall(text)):
+    foreign = {old for old in _P.han.findall(text) if script_of(old) == "gb2312" or not old.encode("cp950", "ignore")}
+    if not foreign:
         return text
     converted = _converter().convert(text)
     if len(converted) != len(text):
         return text
-    pairs = zip(text, converted, strict=True)
-    return "".join(new if script_of(old) == "gb2312" else old for old, new in pairs)
+    return "".join(new if old in foreign else old for old, new in zip(text, converted, strict=True))
 
 
 @cache

@@ -53,17 +53,12 @@ def without_running(lines: list[Line]) -> list[Line]:
     titles |= {title for title, times in at_edges.items() if times > 1}
     kept = []
     for index, line in enumerate(lines):
-        again = _titles(line) and (without_digits(line.text) in titles or _is_code(line.text))
-        page_line = _P.page_line.fullmatch(fold(line.text))
-        if line.kind is not LineKind.TEXT or not ((index >= first and again) or page_line):
+        code = _P.code_line.fullmatch(unicodedata.normalize("NFKC", line.text))  # 代號：2101 may be read as 2¹0¹
+        again = index >= first and _titles(line) and (code or without_digits(line.text) in titles)
+        if line.kind is not LineKind.TEXT or not (again or _P.page_line.fullmatch(fold(line.text))):
             kept.append(line)
     kept = _without_refrains(_without_scattered(_without_stamps(_without_labelled(kept))))
     return _without_misread(kept, lines, {_place(line) for line in lines[:first] if _titles(line)})
-
-
-def _is_code(text: str) -> bool:
-    """Return whether a line is the code of an exam: 代號：2101, also read as 2¹0¹."""
-    return _P.code_line.fullmatch(unicodedata.normalize("NFKC", text)) is not None
 
 
 def _without_misread(kept: list[Line], lines: Sequence[Line], opening: Set[tuple[int, int]]) -> list[Line]:

@@ -73,6 +73,13 @@ def test_places_of_lines_are_runs_page_by_page():
     assert place_of(found[2]) == (1, 3)
 
 
+@pytest.mark.parametrize(("read", "printed"), [("僞", "偽"), ("爲", "為"), ("衆", "眾"), ("裏", "裏"), ("卽", "卽")])
+def test_old_forms_that_traditional_papers_do_not_print_are_mended_where_they_were_recognised(read, printed):
+    """Of 卽 no other form is known, 裏 is printed."""
+    told = [line("醫學診療與藥物", confidence=0.9), line(f"{read}膜性大腸炎", order=1, confidence=0.9)]
+    assert [piece.text for piece in in_one_script(parsed_lines(told))][1] == f"{printed}膜性大腸炎"
+
+
 def test_recognised_characters_of_another_script_are_mended_in_a_traditional_paper():
     told = [line("醫學診療藥", confidence=0.9), line("药", order=1, confidence=0.9), line("药", order=2)]
     assert [piece.text for piece in in_one_script(parsed_lines(told))] == ["醫學診療藥", "藥", "药"]
