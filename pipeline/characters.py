@@ -65,19 +65,17 @@ def script_of(character: str) -> str | None:
 
 
 class Folding:
-    """A table for ``str.translate``, ten times as fast: texts have few characters of it, and most have none."""
+    """A table for ``str.translate``, twice as fast: texts have few characters of it, and most have none."""
 
     def __init__(self, table: Mapping[int, str | int | None]) -> None:
         self._plain = {chr(code): chr(to) if isinstance(to, int) else to or "" for code, to in table.items()}
         # ＊ becomes *, which is a blank itself: * goes first
         made = set("".join(self._plain.values()))
         self._order = {sign: sign not in made for sign in self._plain}
-        self._are_apart = frozenset(self._plain).isdisjoint
+        self._within = frozenset(self._plain).intersection
 
     def __call__(self, text: str) -> str:
         """Return the text with each character as the table has it."""
-        if self._are_apart(text):
-            return text
-        for sign in sorted(self._order.keys() & {*text}, key=self._order.__getitem__):
+        for sign in sorted(self._within(text), key=self._order.__getitem__):
             text = text.replace(sign, self._plain[sign])
         return text

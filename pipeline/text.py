@@ -84,10 +84,11 @@ def tidy_together(texts: Sequence[str]) -> list[str]:
 
 def _unspaced(text: str) -> str:
     """A text without markup, its characters composed, without spaces that say nothing."""
-    text = _DECIMAL.sub(".", unicodedata.normalize("NFC", text))
+    text = unicodedata.normalize("NFC", text)
+    text = _DECIMAL.sub(".", text) if "．" in text else text
     text = _RUN.sub(" ", text) if "  " in text or _OTHER_SPACE.search(text) else text
     text = "\n".join(filter(None, map(str.strip, text.split("\n"))))  # without spaces at line ends, empty lines
-    if " " not in text or _PLAIN.fullmatch(text):
+    if " " not in text or text.isascii() or _PLAIN.fullmatch(text):
         return text
     return _LIST_OR_SPACE.sub(r"\1", _BESIDE_PUNCTUATION.sub("", text))  # a list stays as it is
 

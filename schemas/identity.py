@@ -11,12 +11,8 @@ _INVISIBLE = re.compile("[\u200b-\u200f\ufeff]+")  # they do not count, nor do s
 
 def sha256(*parts: str | bytes) -> str:
     """Hex SHA-256 of the parts, each preceded by its length so that their borders count."""
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        digest.update(f"{len(data)}:".encode())
-        digest.update(data)
-    return digest.hexdigest()
+    encoded = (part.encode() if isinstance(part, str) else part for part in parts)
+    return hashlib.sha256(b"".join(b"%d:%b" % (len(data), data) for data in encoded)).hexdigest()
 
 
 def stable_random(*parts: str) -> float:

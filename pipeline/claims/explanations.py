@@ -6,6 +6,7 @@ printed keys, most of them errors of the source, and against 2,423 of replaced k
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from build_dataset.pipeline.claims.folding import fold
@@ -32,14 +33,23 @@ class Stated(NamedTuple):
     detail: str  # the words
 
 
-def read_explanation(explanation: str | None, stem: str, options: Mapping[str, str], *, several: bool) -> Stated | None:
-    """Read the answer that an explanation argues for, or None; where the wrong one is asked for, verdicts turn."""
+def read_explanation(
+    explanation: str | None, stem: str, options: Mapping[str, str], *, several: bool, key: Sequence[str] = ()
+) -> Stated | None:
+    """Read the answer that an explanation argues for, or None; where the wrong one is asked for, verdicts turn.
+
+    Beside a ``key`` of one letter nothing is read of a text that names no other option.
+    """
     if not explanation or not options:
         return None
     text = _unlisted(explanation, several=several)
-    wrong = asks_for_wrong(stem)
     marks = _marks(text, options)
-    if (stated := _decided(marks, options, several=several, wrong=wrong)) is not None:
+    stated = _decided(marks, options, stem, several=several)
+    if len(key) == 1 and not (stated and stated.answer == {*key}):
+        texts = dict.fromkeys((fold(explanation), text))
+        if not all(may_name(whole, options, key[0]) for whole in texts):
+            return None
+    if stated is not None:
         return stated
     read = Text(text, {label: fold(body) for label, body in options.items()}, several)
     if read.answer:
@@ -48,27 +58,24 @@ def read_explanation(explanation: str | None, stem: str, options: Mapping[str, s
     if marks.right or marks.wrong:
         return None
     right, bad, start, end = read.judged
-    if wrong and len(right) == 1 and not bad:
+    if len(right) == 1 and not bad and asks_for_wrong(stem):
         return None  # B正确 where the wrong one is asked for: the answer, or a sound statement
     verdicts = _Marks(frozenset(right), frozenset(bad), detail=text[start:end][:_SHOWN].strip())
-    return _decided(verdicts, options, several=several, wrong=wrong)
+    return _decided(verdicts, options, stem, several=several)
 
 
 def _unlisted(explanation: str, *, several: bool) -> str:
     """Return a folded explanation without lines about options, of which none states the answer."""
     text = fold(explanation)
-    listed = not several and (len(_P.listed.findall(text)) > 1 or _P.list_of_wrong.search(text))
-    return _P.listed.sub("", text) if listed else text
+    lines = [] if several else _P.listed.findall(text)
+    return _P.listed.sub("", text) if lines and (len(lines) > 1 or _P.list_of_wrong.search(text)) else text
 
 
 def contradiction(explanation: str | None, stem: str, options: Mapping[str, str], answer: Sequence[str]) -> str | None:
     """Tell how an explanation speaks against an answer; None where it does not, or not surely."""
     if not answer or not explanation:
         return None
-    texts = (fold(explanation), _unlisted(explanation, several=False)) if len(answer) == 1 else ()
-    if not all(may_name(text, options, answer[0]) for text in dict.fromkeys(texts)):
-        return None
-    stated = read_explanation(explanation, stem, options, several=len(answer) > 1)
+    stated = read_explanation(explanation, stem, options, several=len(answer) > 1, key=answer)
     if stated is None or stated.rule not in SURE or stated.answer == frozenset(answer):
         return None
     return f"answer {''.join(answer)}, but the explanation says {stated.detail!r}"
@@ -91,32 +98,37 @@ _NO_MARKS = _Marks(frozenset(), frozenset(), quoted=False)
 
 def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     """The verdicts in brackets."""
-    if _VERDICTS.isdisjoint(text) or not (brackets := [*_P.bracket.finditer(text)]):
+    brackets = () if _VERDICTS.isdisjoint(text) else _P.bracket.finditer(text)
+    if not (brackets := [bracket for bracket in brackets if not _VERDICTS.isdisjoint(bracket[0])]):
         return _NO_MARKS
+    texts = {label: "".join(fold(body).split()) for label, body in options.items()}
     right, wrong, key = set[str](), set[str](), set[str]()
     verdicts: list[str] = []
     quoted = slipped = False
-    texts = {label: "".join(fold(body).split()) for label, body in options.items()}
     for bracket in brackets:
-        # room for an option of 80 characters
-        before = "".join(text[max(0, bracket.start() - 80) : bracket.start()].split())
         last: set[str] = set()
         for mark in _P.mark.finditer(bracket.group()):
             last = set(mark["labels"]) & set(options)  # （D对ABCE错）
             (wrong if mark["verdict"] in ("错", "错误", "×") else right).update(last)
             verdicts.append(mark.group())
-            # the options whose texts a mark follows; one character may end any word
-            endings = [(len(body), label) for label, body in texts.items() if len(body) > 1 and before.endswith(body)]
-            if len(last) == 1 and endings:  # 大豆素（A对）: the longest
-                own = last == {max(endings)[1]}
-                quoted, slipped = quoted or own, slipped or not own
+            before = text[max(0, bracket.start() - 80) : bracket.start()]  # room for an option of 80 characters
+            if len(last) == 1 and (quoted_label := _named(before, texts)):  # 大豆素（A对）
+                quoted, slipped = quoted or last == {quoted_label}, slipped or last != {quoted_label}
         if called := _P.is_key.search(bracket.group()):
             key |= set(called["letters"] or last) & set(options)
     detail = " ".join(verdicts)[:_SHOWN]
     return _Marks(frozenset(right), frozenset(wrong), frozenset(key), quoted, slipped, detail)
 
 
-def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong: bool) -> Stated | None:
+def _named(before: str, texts: Mapping[str, str]) -> str | None:
+    """The option whose text, without spaces, a mark follows, the longest; None where it follows none."""
+    before = "".join(before.split())
+    # one character may end any word
+    endings = [(len(text), label) for label, text in texts.items() if len(text) > 1 and before.endswith(text)]
+    return max(endings)[1] if endings else None
+
+
+def _decided(marks: _Marks, options: Mapping[str, str], stem: str, *, several: bool) -> Stated | None:
     """Return the answer that follows from the verdicts on options."""
     # an option that is called both says nothing
     right, bad = marks.right - marks.wrong, marks.wrong - marks.right
@@ -127,20 +139,21 @@ def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong:
     if marks.key and (several or len(marks.key) == 1):
         chosen = marks.key
     elif several:
-        chosen = (bad if wrong else right) if complete and right and bad else None
-    elif len(rest) == 1 and (wrong or _P.all.search(options[min(rest)])) and not (right and bad):
+        chosen = (bad if asks_for_wrong(stem) else right) if complete and right and bad else None
+    elif len(rest) == 1 and not (right and bad) and (_P.all.search(options[min(rest)]) or asks_for_wrong(stem)):
         chosen = frozenset(rest)  # A对 B对 C对 D对, and E says 以上都是, or the wrong one is asked for
-    elif len(right) == 1 and not (wrong and len(bad) == 1):
+    elif len(right) == 1 and not (len(bad) == 1 and asks_for_wrong(stem)):
         chosen = right  # the only one that is called right
-    elif len(bad) == 1 and (len(right) > 1 or wrong):
+    elif len(bad) == 1 and (len(right) > 1 or asks_for_wrong(stem)):
         chosen = bad  # the odd one out
     elif not right and len(bad) == len(options) - 1:
         chosen = frozenset(options) - bad
-    elif len(right) > 1 and not wrong:
+    elif len(right) > 1 and not asks_for_wrong(stem):
         return Stated(None, "several", marks.detail)
     return Stated(chosen, rule, marks.detail) if chosen else None
 
 
+@lru_cache(1)
 def asks_for_wrong(stem: str) -> bool:
     """Return whether a stem asks for what is wrong: 错误的是, 除…外, EXCEPT."""
     folded = fold(stem)

@@ -50,18 +50,21 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
 def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     """Return whether a text may name an option beside the key, at a glance: if not, it argues for no other."""
     text = fold(text)
-    signs = {*text}
-    if not _LETTERS.isdisjoint(signs):
-        for match in _P.letters.finditer(text):  # not the article before a noun: A calcium channel blocker
-            noun = match[0] in ("A", "a") and _P.article.match(text, match.end())
-            article = noun and not _P.labelled.search(text, max(0, match.start() - 14), match.start())
-            if not article and {*match[0].upper()} & options.keys() - {key}:
-                return True
-    if "\\%" in text or (not _OF_ORDINALS.isdisjoint(signs) and _P.fitting("ordinal", text).search(text)):
+    others = options.keys() - {key}
+    letters = () if _LETTERS.isdisjoint(text) else _P.letters.finditer(text)
+    if any(not others.isdisjoint(match[0].upper()) and not _is_article(text, match) for match in letters):
+        return True
+    if "\\%" in text or (not _OF_ORDINALS.isdisjoint(text) and _P.fitting("ordinal", text).search(text)):
         return True
     compact = _compact(text)
-    others = (_compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key)
-    return any(body and (body in compact or compact[-2:] in body) for body in others)
+    texts = (_compact(fold(options[label])).rstrip("。.") for label in others)
+    return any(body and (body in compact or compact[-2:] in body) for body in texts)
+
+
+def _is_article(text: str, letter: re.Match[str]) -> bool:
+    """Return whether a letter alone is the article before a noun, as in A calcium channel blocker."""
+    noun = letter[0] in ("A", "a") and _P.article.match(text, letter.end())
+    return bool(noun) and not _P.labelled.search(text, max(0, letter.start() - 14), letter.start())
 
 
 def _compact(text: str) -> str:

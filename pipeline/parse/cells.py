@@ -148,7 +148,7 @@ def _written_out(text: str) -> Any:
 def read_options(value: Any) -> Options:
     """Options from a mapping, a list, or a text; those without text are left out, as CMB pads with them."""
     value = unpacked(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return _from_mapping(value)
     if isinstance(value, list):
         return _from_list(value)
@@ -164,8 +164,8 @@ def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
         if all(0 <= int(label) - start < 26 for label in labels):
             printed = {label: label_at(int(label) - start) for label in labels}
             return Options(sorted((printed[label], text) for label, text in options), printed)
-    alphabets = (signs.upper() for signs in vocabulary()["options"]["alphabets"] if labels)
-    if any(signs.startswith("".join(labels)) for signs in alphabets):
+    printed_signs = "".join(labels)
+    if labels and any(signs.upper().startswith(printed_signs) for signs in vocabulary()["options"]["alphabets"]):
         letters = {plain_header(label): label_at(at) for at, label in enumerate(labels)}
         return Options([(letters[plain_header(label)], text) for label, text in options], named=letters)
     return Options(options)

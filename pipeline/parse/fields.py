@@ -8,11 +8,13 @@ from itertools import starmap, zip_longest
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.folding import READ, join_lines, unpunctuated
-from build_dataset.pipeline.parse.labels import LABEL, are_labels, ascend, labels_in
+from build_dataset.pipeline.parse.labels import LABEL, LABELS, are_labels, ascend, labels_in
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
+_LETTERS = frozenset(LABELS + LABELS.lower())
+_NEAR = 400  # characters before the end of a stem within which a filled blank at its end begins
 
 
 _MARK = re.compile(
@@ -162,8 +164,11 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
 
     ``anywhere``: the paper's blanks stand inside stems too, 以（C）为中心.
     """
+    if _LETTERS.isdisjoint(stem):
+        return stem, None
     inside = list((_P.inside if anywhere else _P.padded).finditer(stem))
-    blank = _P.at_end.search(stem) or (inside[0] if len(inside) == 1 else None)  # 首选的是（ B ）
+    at_end = _P.at_end.search(stem, max(0, len(stem) - _NEAR))  # 首选的是（ B ）
+    blank = at_end or (inside[0] if len(inside) == 1 else None)
     if blank is None:
         return stem, None
     if len({*map(str.upper, _P.lettered.findall(stem))}) > 1:  # (a)分类(b)焚烧；按顺序是

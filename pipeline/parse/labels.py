@@ -47,6 +47,9 @@ _WEAKER = {Form.COMMA: 0.6, Form.LOWER: 0.7, Form.BARE: 1.0}
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)  # Ⓐ ⓐ ⒜ 🄐 🅐
 _APART = " \t\n。；;，,、/|$"  # signs after which a label stands apart from the option before it
 _ALPHABETS = (LABELS, LABELS.lower(), "123456789")
+_SIGNS = frozenset((*"".join(_ALPHABETS), *map(chr, (*range(0x2460, 0x2469), *range(0x24B6, 0x24C1)))))
+"""One of them stands in every label within a text: ①–⑨ and Ⓐ–Ⓚ among them."""
+_ENDS = ("|", "$$", ";", "；", "、", "，", ",", "/")  # marks between options, behind the one that they end
 _BEFORE = 64  # characters looked at before a label: no gap is longer than 40; the whole text is quadratic
 
 
@@ -204,7 +207,7 @@ def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
 
 def broken_lines(text: str) -> str:
     """A text with line breaks where they were written out, as ``<br>`` or a backslash and n."""
-    return _P.literal_break.sub("\n", text)
+    return _P.literal_break.sub("\n", text) if "\\" in text or "<" in text else text
 
 
 def cut_at_labels(value: str) -> tuple[str, Pairs]:
@@ -213,10 +216,10 @@ def cut_at_labels(value: str) -> tuple[str, Pairs]:
     A gap (A, B, D, E) or another start than A changes nothing: each option ends where the next label stands.
     """
     text = broken_lines(value)
-    at_lines, within = (_chain(list(pattern.finditer(text))) for pattern in (_P.at_line, _P.in_line))
-    lines = sum(bool(line.strip()) for line in text.split("\n"))
+    marks = _chain(list(_P.at_line.finditer(text)))
     # Where each line is an option there is no doubt; else the longer chain of labels is right.
-    marks = at_lines if len(at_lines) == lines > 1 or len(at_lines) >= len(within) else within
+    if len(marks) < 2 or len(marks) != sum(bool(line.strip()) for line in text.split("\n")):
+        marks = max(marks, _chain(list(_P.in_line.finditer(text))), key=len)
     return text[: marks[0].start()] if marks else text, _between(text, marks)
 
 
@@ -271,7 +274,7 @@ def _between(text: str, marks: Sequence[re.Match[str]]) -> Pairs:
     """The options after labels, each up to the next label and the mark before it."""
     ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
     pairs = [(label_in(mark), text[mark.end() : end].strip()) for mark, end in zip(marks, ends, strict=True)]
-    if 2 * sum(bool(_P.ends.search(text)) for _, text in pairs[:-1]) >= len(pairs) - 1:
+    if 2 * sum(text.endswith(_ENDS) for _, text in pairs[:-1]) >= len(pairs) - 1:
         pairs = [(label, _P.ends.sub("", option)) for label, option in pairs]
     return pairs
 
@@ -323,7 +326,7 @@ def hidden(pairs: Pairs) -> list[str]:
     """Return labels of options that contain a label missing from the run, or, set apart, one that the run repeats."""
     holders = []
     for (label, text), after in zip(pairs, [*(label for label, _ in pairs[1:]), ""], strict=False):
-        for mark in _P.anywhere.finditer(text):
+        for mark in () if _SIGNS.isdisjoint(text) else _P.anywhere.finditer(text):
             sign, bare = _sign_in(mark), bool(mark[5]) or _ends_term(text, mark)
             lacking = label < sign < after if after else sign == label_after(label)
             if not bare and (lacking or (sign in (label, after) and _is_apart(text, mark))):

@@ -12,6 +12,7 @@ A doubt about a source is one item with all its questions; a line under ``[sourc
 """
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -134,14 +135,18 @@ class Furniture:
             masked = re.sub(r"\d+", r"\\d+", re.escape(text))
             edges = rf"\s*{masked}\s*\Z|\A\s*{masked}\s*"
             known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0})
-        chinese = {at: [text for text in values if not is_latin(text)] for at, values in texts.items()}
+        seen = {at: [(text, is_latin(text), text.rstrip()[-1:]) for text in values] for at, values in texts.items()}
         for at, row in ((place, form) for form in known for place in form["at"]):
-            form = re.compile(row["pattern"])
-            likely = chinese if row.get("chinese") else texts
-            # what ends a text is looked for at its end
-            near = _NEAR if row["pattern"].endswith(r"\Z") else None
-            starts = ((text, max(0, len(text) - near) if near else 0) for text in likely[at])
-            matches = [match[0] for text, start in starts if (match := form.search(text, start))]
+            form, chinese, ends = re.compile(row["pattern"]), "chinese" in row, row.get("ends", "")
+            find = form.match if row["pattern"].removeprefix("(?i)").startswith(r"\A") else form.search
+            near = _NEAR if row["pattern"].endswith(r"\Z") else sys.maxsize  # what ends a text is looked for at its end
+            matches = [
+                match[0]
+                for text, latin, end in seen[at]
+                if not (chinese and latin)
+                and (not ends or end in ends)
+                and (match := find(text, max(0, len(text) - near)))
+            ]
             times = len(matches)
             # … in Passage 1., … in Zone 2. end with a number that is none of the next item
             numbers = [int(re.sub(r"\D", "", value)) for value in matches] if row.get("rises") else []
@@ -195,8 +200,16 @@ def _masked(text: str) -> str:
     return re.sub(r"\d+", "0", text.strip())
 
 
-def _commonest(texts: Iterable[str]) -> tuple[str, int]:
-    return next(iter(Counter(filter(_P.says.search, texts)).most_common(1)), ("", 0))
+def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
+    """Return the commonest text that says something, and its times; options that are ``codes`` or verdicts may not."""
+    counted = (pair for pair in Counter(texts).most_common() if _P.says.search(pair[0]))
+    return next((pair for pair in counted if codes or not _are_codes(pair[0])), ("", 0))
+
+
+def _are_codes(texts: str) -> bool:
+    """Return whether options are codes, or those of a statement to be judged: Vero|Falso."""
+    verdicts = {*texts.casefold().split("|")} <= {*vocabulary()["words"]["true_false"]}
+    return verdicts or _P.codes.fullmatch(texts) is not None
 
 
 def _end(stem: str) -> str:
@@ -268,27 +281,21 @@ def asked_for(question: Question) -> Doubts:
 def alike(questions: Sequence[Question]) -> dict[str, str]:
     """Return doubts about many questions that have one stem, the same options or one answer: they were misread."""
     apart = [question for question in questions if question.group_id is None]
-    alone = {(item.stem, _option_texts(item)) for item in apart if not item.shared_stem and not item.attachments}
+    texts = {id(question): "|".join(option.text for option in question.options) for question in apart}
+    alone = {(item.stem, texts[id(item)]) for item in apart if not item.shared_stem and not item.attachments}
     choosing = [question for question in apart if not _P.paired.search(question.stem)]
     printed = [item for item in questions if item.section is not None]  # in a table a key is a cell: some have A in all
-    verdicts = {*vocabulary()["words"]["true_false"]}  # of a statement to be judged: Vero|Falso
-    texts = map(_option_texts, choosing)
-    own = (each for each in texts if not (_P.codes.fullmatch(each) or {*each.casefold().split("|")} <= verdicts))
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
         ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
-        ("options_repeat", "the same options", own, ALIKE, MANY),
+        ("options_repeat", "the same options", (texts[id(question)] for question in choosing), ALIKE, MANY),
         ("keys_alike", "one answer", ("".join(item.answer) for item in printed if item.answer), ONE_KEY, MANY_KEYS),
     )
     facts: dict[str, str] = {}
     for reason, what, values, share, least in checks:
-        value, times = _commonest(values)
+        value, times = _commonest(values, codes=reason != "options_repeat")
         if times >= max(least, share * len(questions)):
             facts[reason] = f"{times} of {len(questions)} questions have {what}: {value[:60]!r}"
     return facts
-
-
-def _option_texts(question: Question) -> str:
-    return "|".join(option.text for option in question.options)
 
 
 # 5. Too often

@@ -47,15 +47,16 @@ def with_ids(sources: Iterable[SourceTable]) -> list[SourceTable]:
     """
     sources = list(sources)
     alike = group_values(
-        (result[0].question_id, (sha256(row.fields), row.document, row.row))
+        (result[0].question_id, row)
         for source in sources
         for row, result in source.rows
         if not isinstance(result, RowError)
     )
     names = {
-        (document, row): name if not at else f"{name}-{at + 1}"
-        for name, places in alike.items()
-        for at, (_, document, row) in enumerate(sorted(places))
+        (row.document, row.row): name if not at else f"{name}-{at + 1}"
+        for name, rows in alike.items()
+        if len(rows) > 1
+        for at, row in enumerate(sorted(rows, key=lambda row: (sha256(row.fields), row.document, row.row)))
     }
     return [replace(source, rows=[_named(read, names) for read in source.rows]) for source in sources]
 

@@ -14,8 +14,12 @@ from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
-_FINDS = [((row["reason"], row["says"]), re.compile(row["pattern"]).search) for row in _P.rows("unusual")]
-"""Doubts and the searches for them: texts that programs left."""
+_FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
+_FINDS = [
+    ((row["reason"], row["says"]), one.match if one.pattern.startswith(r"\A") else one.search) for row, one in _FORMS
+]
+"""Doubts and the searches for them: ``search`` would look for a beginning at every character."""
+_IN_UNUSUAL = frozenset("<(.:[#_")  # one of them stands in every such text
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
@@ -110,7 +114,8 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
 
 def _bare(text: str) -> str:
     """A text without space and punctuation, widths and case folded."""
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).lower()))
+    plain = unicodedata.normalize("NFKC", text).lower()
+    return plain if plain.isalnum() else "".join(filter(str.isalnum, plain))
 
 
 def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
@@ -129,13 +134,11 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
     """The options without labels of their own before their texts; another's label there is a doubt."""
     marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
-    last = max((ord(label[0]) for label, *_ in marks), default=0)
-    single, foreign = (
-        sum(mark is not None for *_, mark in marks) == 1,
-        any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for _, text, _ in marks),
-    )
-    if single or foreign:
-        marks = [(label, text, None if foreign or _P.initial.match(text) else mark) for label, text, mark in marks]
+    if marked := sum(mark is not None for *_, mark in marks):
+        last = max(ord(label[0]) for label, *_ in marks)
+        foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for _, text, _ in marks)
+        if foreign or marked == 1:
+            marks = [(label, text, None if foreign or _P.initial.match(text) else mark) for label, text, mark in marks]
     if others := [label for label, _, mark in marks if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
     together = "\n".join(text for _, text, _ in marks)  # nearly all have none of these
@@ -166,11 +169,16 @@ def without_placeholders(options: Options, key: Sequence[str]) -> Options:
 
 def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
-    doubts = list(dict.fromkeys(doubt for doubt, find in _FINDS if any(map(find, texts))))
+    looked_at = [text for text in texts if not _IN_UNUSUAL.isdisjoint(text)]
+    doubts = list(dict.fromkeys(doubt for doubt, find in _FINDS if any(map(find, looked_at))))
     if options.cut_at_marks and len(options.pairs) != usual:
         detail = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
-    opened = [(match[1], at) for at, (_, text) in enumerate(options.pairs) if (match := _P.opening_tag.match(text))]
+    opened = [
+        (match[1], at)
+        for at, (_, text) in enumerate(options.pairs)
+        if "<" in text and (match := _P.opening_tag.match(text))
+    ]
     left = tidy_together([text for _, text in options.pairs]) if len(opened) > 2 else []
     tags = {tag for tag, at in opened if left and tag not in left[at]}
     if len(tags) > 2:  # <p>, <p id="a">, <h1>: what a web page hides is what they say

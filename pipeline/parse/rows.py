@@ -215,10 +215,10 @@ def _loaded(row: SourceRow) -> Fields | RowError:
         return RowError("not_json", f"row {row.row} cannot be read: {loaded['why']}")
     fields = {str(key).strip(): value for key, value in loaded.items()}
     for name, value in list(fields.items()):  # {"question": {"stem": …, "choices": …}, "answerKey": …}
-        if isinstance(value, Mapping) and "stem" in roles_of(name):
+        if isinstance(value, dict) and "stem" in roles_of(name):
             del fields[name]
             fields |= {str(key).strip(): part for key, part in value.items()}
-        elif isinstance(value, Mapping) and not roles_of(name) and not option_of(name):
+        elif isinstance(value, dict) and not roles_of(name) and not option_of(name):
             # {"other": {"solution": …}}: a part that is known by its own name
             known = {str(key).strip(): part for key, part in value.items() if _BESIDE & {*roles_of(str(key))}}
             rest = {key: part for key, part in value.items() if str(key).strip() not in known}
