@@ -73,9 +73,11 @@ class Folding:
         made = set("".join(self._plain.values()))
         self._order = {sign: sign not in made for sign in self._plain}
         self._within = frozenset(self._plain).intersection
+        self._ascii = [sign for sign in self._plain if sign.isascii()]
 
     def __call__(self, text: str) -> str:
         """Return the text with each character as the table has it."""
-        for sign in sorted(self._within(text), key=self._order.__getitem__):
+        signs = filter(text.__contains__, self._ascii) if text.isascii() else self._within(text)
+        for sign in sorted(signs, key=self._order.__getitem__):
             text = text.replace(sign, self._plain[sign])
         return text

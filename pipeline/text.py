@@ -31,9 +31,8 @@ _TABLE: dict[int, str | None] = {  # for engines of regular expressions; ``_TYPE
 
 _TYPESET = Folding(_TABLE)
 _PUNCTUATION = "，。、；：？！“”‘’《》【】（）〈〉「」『』"
-_SPACES = r"[^\S\n]"
 _DECIMAL = re.compile(r"(?<=[0-9])．(?=[0-9])")  # 3．5
-_RUN = re.compile(rf"{_SPACES}+")
+_RUN = re.compile(r"[^\S\n]+")
 _OTHER_SPACE = re.compile(r"[^\S\n ]")
 _PLAIN = re.compile("[^\u2018-\u201d\u3000-\U0010ffff]*")  # no ideograph or sign beside which spaces say nothing
 # Not between brackets: （ ） is a blank to be filled in.

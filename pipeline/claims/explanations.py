@@ -45,10 +45,9 @@ def read_explanation(
     text = _unlisted(explanation, several=several)
     marks = _marks(text, options)
     stated = _decided(marks, options, stem, several=several)
-    if len(key) == 1 and not (stated and stated.answer == {*key}):
-        texts = dict.fromkeys((fold(explanation), text))
-        if not all(may_name(whole, options, key[0]) for whole in texts):
-            return None
+    agrees = len(key) != 1 or (stated and stated.answer == {*key})
+    if not agrees and not all(may_name(whole, options, key[0]) for whole in dict.fromkeys((fold(explanation), text))):
+        return None
     if stated is not None:
         return stated
     read = Text(text, {label: fold(body) for label, body in options.items()}, several)

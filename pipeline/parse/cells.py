@@ -33,6 +33,7 @@ _LONGEST_ABSENT = 4
 _SEPARATORS = ("///", "||", "|", "；", ";", "\t", "  ")  # between options without labels, the surest first: 甲|乙|丙
 READ = 1 << 14
 """Size of the caches of parsed cells: columns are judged by a sample of rows, which are read again after it."""
+_AT_LINE = re.compile(rf"\n\s*{LABEL}\s*[.．、:：)）]")
 _NESTED = (dict, list)  # a union of the two would be made anew at every cell
 _MOST_PEOPLE = 2**31 - 1  # larger numbers are typing errors and overflow 32-bit integers
 
@@ -362,5 +363,5 @@ def labelled_in(value: str) -> Options:
 
 def labels_inside(options: Options) -> list[str]:
     """Labels of options in which what looks like another label stands."""
-    lines = [label for label, text in options.pairs if re.search(rf"\n\s*{LABEL}\s*[.．、:：)）]", text)]
+    lines = [label for label, text in options.pairs if "\n" in text and _AT_LINE.search(text)]
     return list(dict.fromkeys([*options.inside, *lines]))

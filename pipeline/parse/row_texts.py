@@ -18,7 +18,7 @@ _FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # te
 _FINDS = [
     ((row["reason"], row["says"]), one.match if one.pattern.startswith(r"\A") else one.search) for row, one in _FORMS
 ]
-"""Doubts and the searches for them: ``search`` would look for a beginning at every character."""
+"""Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
 _IN_UNUSUAL = frozenset("<(.:[#_")  # one of them stands in every such text
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
@@ -174,11 +174,7 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     if options.cut_at_marks and len(options.pairs) != usual:
         detail = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
-    opened = [
-        (match[1], at)
-        for at, (_, text) in enumerate(options.pairs)
-        if "<" in text and (match := _P.opening_tag.match(text))
-    ]
+    opened = [(match[1], at) for at, (_, text) in enumerate(options.pairs) if (match := _P.opening_tag.match(text))]
     left = tidy_together([text for _, text in options.pairs]) if len(opened) > 2 else []
     tags = {tag for tag, at in opened if left and tag not in left[at]}
     if len(tags) > 2:  # <p>, <p id="a">, <h1>: what a web page hides is what they say
