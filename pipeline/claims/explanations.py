@@ -45,7 +45,7 @@ def read_explanation(
     text = _unlisted(explanation, several=several)
     marks = _marks(text, options)
     stated = _decided(marks, options, stem, several=several)
-    agrees = len(key) != 1 or (stated and stated.answer == {*key})
+    agrees = len(key) != 1 or (stated and stated.answer == frozenset(key))
     if not agrees and not all(may_name(whole, options, key[0]) for whole in dict.fromkeys((fold(explanation), text))):
         return None
     if stated is not None:
@@ -97,8 +97,8 @@ _NO_MARKS = _Marks(frozenset(), frozenset(), quoted=False)
 
 def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     """The verdicts in brackets."""
-    brackets = () if _VERDICTS.isdisjoint(text) else _P.bracket.finditer(text)
-    if not (brackets := [bracket for bracket in brackets if not _VERDICTS.isdisjoint(bracket[0])]):
+    brackets = [bracket for bracket in _P.bracket.finditer(text) if not _VERDICTS.isdisjoint(bracket[0])]
+    if not brackets:
         return _NO_MARKS
     texts = {label: "".join(fold(body).split()) for label, body in options.items()}
     right, wrong, key = set[str](), set[str](), set[str]()
