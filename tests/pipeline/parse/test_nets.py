@@ -57,6 +57,15 @@ def test_known_furniture_behind_last_options_is_cut_off_and_told(furniture):
     assert (len(dirty.notes), dirty.doubts, clean.notes, clean.doubts) == (1, [], [], [])
 
 
+@pytest.mark.parametrize(
+    "furniture", ["（4分）", "（正确答案个数：3个）", " 百度", " 谷歌一下", " Google", " Answer:", "查看答案"]
+)
+def test_known_furniture_behind_stems_is_cut_off_and_told(furniture):
+    caught = cast("x.md", [Reading(question(at, stem=question(at).stem + furniture)) for at in range(1, 41)])
+    assert [one.question.stem for one in caught.readings] == [question(at).stem for at in range(1, 41)]
+    assert (len(caught.notes), caught.doubts) == (1, [])
+
+
 @settings(max_examples=20)
 @given(numbers=st.lists(st.integers(1, 9), min_size=4, max_size=12))
 def test_numbers_that_do_not_rise_at_the_end_of_last_options_belong_to_them(numbers):
