@@ -79,8 +79,7 @@ class _Search(TableCells):
                 self._take(role, sorted(names, key=lambda name: order.index(plain_header(name))), "name")
         lists = [name for name in self._free() if isinstance(self._values(name)[0], list | dict)]
         alone = [name for name in self._free() if option_of(name) and name not in lists]
-        known = (["a"], ["k"]) if lists else (["a"],)  # {"q": "…", "o": […], "a": 1}, {"q": "…", "a": […], "k": 1}
-        if "answer" not in by_role and [*map(plain_header, alone)] in known:
+        if "answer" not in by_role and [*map(plain_header, alone)] in (["a"], ["k"][: len(lists)] or ["a"]):
             self._take("answer", alone, "name")
 
     def _by_language(self) -> None:
