@@ -460,9 +460,9 @@ def test_questions_have_the_case_of_the_object_that_they_are_in() -> None:
 
 def test_a_cell_has_ten_million_characters_at_most() -> None:
     cell = "x" * 10_000_000
-    assert [*tabular._bounded(iter([["a", cell], []]), [])] == [["a", cell], []]
+    assert [*tabular._bounded(iter([["a", cell], []]))] == [["a", cell], []]
     with pytest.raises(csv.Error, match="more than 10000000 characters"):
-        next(tabular._bounded(iter([[cell + "x", "a"]]), []))
+        next(tabular._bounded(iter([[cell + "x", "a"]])))
 
 
 def test_a_broken_line_of_csv_is_named(tmp_path: Path) -> None:
