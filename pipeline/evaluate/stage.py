@@ -24,7 +24,7 @@ from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Table
 from build_dataset.schemas import evaluation as records
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.questions import SPLITS, ReviewItem
+from build_dataset.schemas.questions import SPLITS, Rejection, ReviewItem
 from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.wording import tally_failures
 
@@ -49,6 +49,12 @@ class _Evaluation:
     def waiting(self) -> list[ReviewItem]:
         """Everything that the next run asks again."""
         return [*[item for made in self.runs.values() for item in made.waiting], *self.verdicts.waiting]
+
+    @property
+    def rejects(self) -> list[Rejection]:
+        """What a run was not asked."""
+        pairs = ((run, left) for run, work in self.works.items() for left in work.left_out)
+        return [left.model_copy(update={"detail": f"{run} was not asked: {left.detail}"}) for run, left in pairs]
 
 
 def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
@@ -142,28 +148,12 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 
 def _result(params: EvaluateParams, made: _Evaluation) -> Result:
-    rejects = [
-        left.model_copy(update={"detail": f"{run} was not asked: {left.detail}"})
-        for run, work in made.works.items()
-        for left in work.left_out
-    ]
-    unanswered, lost, verdicts = len(made.waiting), len(rejects), made.verdicts
+    unanswered, rejects, verdicts = len(made.waiting), made.rejects, made.verdicts
     asked = len(made.predictions) + verdicts.requests
     comparisons = compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
     askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
     agreement = judge_agreement(verdicts.judgements)
     evaluated = Evaluated(made.scores, comparisons, agreement, askings=askings)
-    # Of all outputs and verdicts, where all of them have prices in one currency: dollars and yuan do not add up.
-    models = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
-    judges = [params.judge] if params.judge else []
-    costs = [made.runs[model.run_name()].facts["cost"] for model in models] + [verdicts.cost] * len(judges)
-    currencies = {options.currency for options in (*models, *judges)}
-    priced = len(currencies) == 1 and None not in costs
-    cost = {"cost": _sum(costs), "currency": currencies.pop()} if priced else {}
-    judge_facts: dict[str, Any] = {}
-    if params.judge is not None:
-        facts = {"name": f"llm:{params.judge.model}", "rubric": RUBRIC["version"], "requests": verdicts.requests}
-        judge_facts["judge"] = facts | {"without_verdict": len(verdicts.waiting), "cost": verdicts.cost}
     return Result(
         tables={
             "predictions": records.Prediction.to_frame(made.predictions),
@@ -173,7 +163,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             "judgements": records.Judgement.to_frame(verdicts.judgements),
             "judge_agreement": records.JudgeAgreement.to_frame(agreement),
         },
-        counts=Counts(asked + lost, kept=asked - unanswered, rejected=lost, waiting=unanswered),
+        counts=Counts(asked + len(rejects), kept=asked - unanswered, rejected=len(rejects), waiting=unanswered),
         rejects=rejects,
         review=made.waiting,
         files={
@@ -185,8 +175,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             "split": params.split,
             "models": {run: each.facts for run, each in made.runs.items()},
             "asked": {run: asdict(evaluated) for run, evaluated in askings.items()},
-            **judge_facts,
-            **cost,
+            **_bill(params, made),
         },
         complete=not made.waiting,
         notes=notes(
@@ -201,6 +190,20 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             unread=grading.count_unread(made.predictions),
         ),
     )
+
+
+def _bill(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
+    """Return what the judge was asked, and what all outputs and verdicts cost where that is known."""
+    models = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
+    judges, verdicts = [params.judge] if params.judge else [], made.verdicts
+    costs = [made.runs[model.run_name()].facts["cost"] for model in models] + [verdicts.cost] * len(judges)
+    currencies = {options.currency for options in (*models, *judges)}
+    priced = len(currencies) == 1 and None not in costs  # dollars and yuan do not add up
+    cost = {"cost": _sum(costs), "currency": currencies.pop()} if priced else {}
+    if params.judge is None:
+        return cost
+    facts = {"name": f"llm:{params.judge.model}", "rubric": RUBRIC["version"], "requests": verdicts.requests}
+    return {"judge": facts | {"without_verdict": len(verdicts.waiting), "cost": verdicts.cost}, **cost}
 
 
 def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form

@@ -144,25 +144,11 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     rows += agreeing.agreement_with_annotators(judged, settled.annotations, draws)
     status = adjudication.review_status(settled.statuses)
     total = len(settled.statuses)
-    items = []
-    for standing in waiting:
-        ruled = any(review.flags and settled.rules.rules(review) for review in standing.reviews)
-        is_final = ruled and standing.state is adjudication.State.FLAGGED
-        shown = {"dimension", "reviewer", "label", "flags", "note"}
-        opinions = [review.model_dump(include=shown) for review in standing.reviews]
-        item = ReviewItem(
-            item_id=standing.question_id,
-            stage=STAGE,
-            reason=FLAGGED_BY_ADJUDICATOR if is_final else standing.state.value,
-            detail=standing.detail(),
-            item=json.dumps(opinions, ensure_ascii=False, sort_keys=True),
-        )
-        items.append(item)
     names = set(settled.lineage.pulled["question_id"]) - set(tables["questions"]["question_id"])
     return Result(
         tables={"labels": Label.to_frame(settled.labels), "agreement": Agreement.to_frame(rows)},
         counts=Counts(n_input=total, kept=total - len(waiting), waiting=len(waiting)),
-        review=items,
+        review=[_review_item(standing, settled.rules) for standing in waiting],
         facts={
             "states": {state.value: count for state, count in status.states.items()},
             "experts": dict(status.experts),
@@ -178,6 +164,21 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
             ignored=settled.ignored,
             strangers=[*sorted(names)[:5], *["…"] * (len(names) > 5)],
         ),
+    )
+
+
+def _review_item(standing: adjudication.QuestionStatus, rules: adjudication.Rules) -> ReviewItem:
+    """Return a question that waits, with everybody's opinions."""
+    ruled = any(review.flags and rules.rules(review) for review in standing.reviews)
+    is_final = ruled and standing.state is adjudication.State.FLAGGED
+    shown = {"dimension", "reviewer", "label", "flags", "note"}
+    opinions = [review.model_dump(include=shown) for review in standing.reviews]
+    return ReviewItem(
+        item_id=standing.question_id,
+        stage=STAGE,
+        reason=FLAGGED_BY_ADJUDICATOR if is_final else standing.state.value,
+        detail=standing.detail(),
+        item=json.dumps(opinions, ensure_ascii=False, sort_keys=True),
     )
 
 
