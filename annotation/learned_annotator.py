@@ -230,10 +230,8 @@ def _views(questions: Sequence[Question], text: Matrix, near: Matrix) -> dict[st
     """Return the features of the questions by dimension; the lexicon gives labels without a term list no share."""
     rows = list(shares_of(questions))
     together = np.array([[share for shares in row.values() for share in shares.values()] for row in rows])
-    own = {
-        name: np.array([[row[name].get(zh, 0.0) for zh in dimensions()[name].zh_names()] for row in rows])
-        for name in rows[0]
-    }
+    names = {name: dimensions()[name].zh_names() for name in rows[0]}
+    own = {name: np.array([[row[name].get(zh, 0.0) for zh in names[name]] for row in rows]) for name in names}
     return {name: Views(text, together, shares, near) for name, shares in own.items()}
 
 

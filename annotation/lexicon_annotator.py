@@ -47,12 +47,8 @@ class Lexicon:
                 weight = STRONG if term in label.strong else WEAK
                 self.weights.setdefault(term, {})[label.name] = weight
         self.bases = {label.name: label.base for label in labels}
-        self.links = [
-            (label.name, other, there, weight)
-            for label in labels
-            for other, weights in label.links.items()
-            for there, weight in weights.items()
-        ]
+        linked = [(label.name, *link) for label in labels for link in label.links.items()]
+        self.links = [(name, other, *pair) for name, other, weights in linked for pair in weights.items()]
         """Label, another dimension, a label there, and the score for it at its full share."""
         self._by_length = sorted(self.weights, key=lambda term: (-len(term), term))
 
@@ -185,9 +181,8 @@ def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, S
 def _of_exam(words: Lexicon, exam: str) -> Mapping[str, float]:
     """Scores before any term is read: what labels begin with, and what the exam's name adds."""
     name = fold(exam)
-    return {
-        item.name: item.base + (EXAM_BONUS if any(word in name for word in item.exam) else 0.0) for item in words.labels
-    }
+    named = {item.name: any(word in name for word in item.exam) for item in words.labels}
+    return {item.name: item.base + EXAM_BONUS * named[item.name] for item in words.labels}
 
 
 def _parts(question: Question) -> Iterator[tuple[str, float]]:

@@ -15,22 +15,21 @@ from typing import Any
 
 from build_dataset.annotation.adjudication import Reviewed
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Labelling, Unlabelled, Verdict
+from build_dataset.annotation.llm import limits
 from build_dataset.annotation.llm import messages as wire
 from build_dataset.annotation.llm.client import LlmClient
-from build_dataset.annotation.llm.limits import waste_cost
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
-from build_dataset.schemas.annotations import AnnotationRequest
+from build_dataset.schemas import annotations, wording
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import Dimension, LabelName, dimensions, label_set
-from build_dataset.schemas.wording import SPECIAL_TOKENS, counted
 
 CMEXAM = "label.v3.zh.md"  # file of the prompt; a change of it asks every question anew
 GENERAL = "label.general.v1.zh.md"  # for label sets of other subjects than CMExam's
 MOST_EXPLANATION = 400  # characters of an explanation that are shown: three quarters of CMExam's are shorter
 _NUMERALS = "零一二三四五六七八九"  # count of dimensions in the prompt: 五个维度
-_TOKEN = re.compile(SPECIAL_TOKENS)  # <|im_start|> in a question begins no turn
+_TOKEN = re.compile(wording.SPECIAL_TOKENS)  # <|im_start|> in a question begins no turn
 _WIDE = str.maketrans("<>[]|", "＜＞［］｜")  # reads the same and is no mark
 _QUESTION = "<题目>\n{question}\n</题目>"  # what is inside is data; `render` sees to it
 
@@ -200,8 +199,8 @@ class LlmAnnotator(Annotator):
         bills = []
         for outcome in paid:
             answer = outcome if isinstance(outcome, wire.Answer) else None
-            unusable_cost, unseen_cost = waste_cost(outcome.waste, self._options)
-            bill = AnnotationRequest(
+            unusable_cost, unseen_cost = limits.waste_cost(outcome.waste, self._options)
+            bill = annotations.AnnotationRequest(
                 question_id=question_id,
                 annotator=self.identity.name,
                 prompt_hash=self._prompt.hash,
@@ -335,7 +334,7 @@ def estimate(
     """Return what annotating takes, in one line; asks nobody and needs no key."""
     options, chosen = params.llm, params.chosen(len(reviewed))
     if chosen != "llm":
-        return f"{counted(len(questions), 'question')} by {chosen}: no requests, no cost"
+        return f"{wording.counted(len(questions), 'question')} by {chosen}: no requests, no cost"
     prompt = label_prompt(options, choose_shots(reviewed, options.shots))
     requests = requests_for(questions, options, prompt)
     answer = about_tokens(example("10"))

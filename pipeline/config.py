@@ -13,13 +13,10 @@ from pydantic.fields import FieldInfo
 
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.evaluate.params import ScoreParams
-from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas import data, questions, release, taxonomy
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.params import Params, non_semantic
-from build_dataset.schemas.questions import Question
-from build_dataset.schemas.release import ReleaseRow, label_columns
-from build_dataset.schemas.taxonomy import LabelSet, use_label_set
 
 FILE_NAME = "dataset.toml"
 Section = TypeVar("Section", bound=Params)
@@ -28,13 +25,13 @@ _VARIABLE = "BUILD_DATASET_"  # BUILD_DATASET_OCR__ENGINE=paddleocr
 _WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "value_error"}
 """Types of problems whose message must not, or need not, quote the value: those of whole sections."""
 _RESERVED = {
-    *ReleaseRow.model_fields,
-    *Question.model_fields,
+    *release.ReleaseRow.model_fields,
+    *questions.Question.model_fields,
     *("overall", "length", "label_status", "split", "flags", "note"),
 }
 """Reserved names: columns, slices and fields of the experts' screen."""
 _FULL_WIDTH = re.compile("[“”‘’＂＝]")  # signs of a Chinese keyboard, which TOML does not take: title = “期末”
-_REMOVED: dict[str, str] = shipped_toml("build_dataset.schemas", "removed.toml")
+_REMOVED: dict[str, str] = data.shipped_toml("build_dataset.schemas", "removed.toml")
 """Removed keys, and what takes their place."""
 _MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")  # keys whose value no message repeats
 
@@ -102,7 +99,7 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     dataset = content.get("dataset")
     labels = dataset.get("labels") if isinstance(dataset, dict) else None  # what is no path is told later
     own = read_label_set(_path(Path(labels), home, "dataset.labels")) if isinstance(labels, str) else None
-    use_label_set(own)  # params below name its dimensions
+    taxonomy.use_label_set(own)  # params below name its dimensions
     try:
         config = Config.model_validate(content)
     except ValidationError as error:
@@ -126,14 +123,14 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     return config
 
 
-def read_label_set(path: Path) -> LabelSet:
+def read_label_set(path: Path) -> taxonomy.LabelSet:
     """Return the label set that a file describes (docs/labels.md); a ``UserError`` tells all its problems at once."""
     try:
-        labels = LabelSet.model_validate(_read(path, f"no file {path}: correct dataset.labels"))
+        labels = taxonomy.LabelSet.model_validate(_read(path, f"no file {path}: correct dataset.labels"))
     except ValidationError as error:
         problems = (f"{path}: {_where(problem)}: {_wrong(problem)}" for problem in error.errors())
         raise UserError("\n".join(problems)) from None
-    columns = [column for name in labels.by_name for column in label_columns(name)]
+    columns = [column for name in labels.by_name for column in release.label_columns(name)]
     if taken := [column for column in columns if column in _RESERVED or columns.count(column) > 1]:
         raise UserError(f"{path}: two columns would be called {taken[0]}: choose another name for the dimension")
     return labels

@@ -12,15 +12,12 @@ import numpy as np
 import polars as pl
 from PIL import Image
 
-from build_dataset.pipeline.archives import locate
-from build_dataset.pipeline.ocr.interfaces import Pixels, VisualReader
-from build_dataset.pipeline.ocr.joining import list_pages
-from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline import archives, stage
+from build_dataset.pipeline.ocr import interfaces, joining, params
 from build_dataset.pipeline.ocr.readers import reader
 from build_dataset.pipeline.rendering.html import data_uri
 from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.publish import find_rows
-from build_dataset.pipeline.stage import Context, Failure
 from build_dataset.schemas.errors import UnreadableDocument, UserError
 from build_dataset.schemas.identity import file_sha256
 from build_dataset.schemas.questions import Question, Region
@@ -51,17 +48,17 @@ def find_paper(build: Path, raw: Path, document: str) -> Paper:
     if not (rows := find_rows(build, "ocr/documents", pl.col("document") == document)):
         raise UserError(f"{document} is not in {build / 'ocr'}: run `build-dataset ocr` first")
     kind = str(rows[0]["format"])
-    if not isinstance(reader(kind), VisualReader):
+    if not isinstance(reader(kind), interfaces.VisualReader):
         raise UserError(f"{document} has no pages to cut from: the format {kind} has no layout")
     files = rows[0].get("files")
-    paths = {name: locate(raw, build, name) for name in files or [document]}
+    paths = {name: archives.locate(raw, build, name) for name in files or [document]}
     for path in paths.values():
         if not path.is_file():
             raise UserError(f"{path} is gone: put it back to see its pages")
     hashes = {name: file_sha256(path) for name, path in paths.items()}
     path, digest = paths.get(document, Path()), hashes.get(document)
     if files:
-        path, digest = list_pages(build, [(paths[name], hashes[name]) for name in files])
+        path, digest = joining.list_pages(build, [(paths[name], hashes[name]) for name in files])
     if digest != rows[0]["sha256"]:
         raise UserError(f"{path} has changed since it was read: run `build-dataset run` first")
     pages = find_rows(build, "ocr/pages", pl.col("document") == document)
@@ -97,7 +94,7 @@ def cut_out(task: CropTask) -> dict[str, str]:
     return pictures
 
 
-def crops(questions: Iterable[Question], context: Context, most: int, *, marked: bool = False) -> dict[str, str]:
+def crops(questions: Iterable[Question], context: stage.Context, most: int, *, marked: bool = False) -> dict[str, str]:
     """Cut-outs as data addresses, by question, as far as they take ``most`` bytes; drawn in worker processes.
 
     Where they are ``marked``, characters that may be misread are underlined. Those of one page are cut out of it
@@ -105,12 +102,12 @@ def crops(questions: Iterable[Question], context: Context, most: int, *, marked:
     """
     pictures: dict[str, str] = {}
     for _, cut in context.map(cut_out, _tasks(questions, context, most, marked), timeout=TIMEOUT):
-        if not isinstance(cut, Failure):
+        if not isinstance(cut, stage.Failure):
             pictures |= cut
     return pictures
 
 
-def _tasks(questions: Iterable[Question], context: Context, most: int, marked: bool) -> Iterator[CropTask]:
+def _tasks(questions: Iterable[Question], context: stage.Context, most: int, marked: bool) -> Iterator[CropTask]:
     """The questions of a page in a task, which is opened once for them."""
     seen = sorted(
         (question for question in questions if question.regions),
@@ -135,7 +132,7 @@ def crop_in_worker(paper: Paper, regions: Sequence[Region]) -> bytes:
     """Cut out as ``crop`` does, in a worker process that a hostile page cannot keep for longer than ``TIMEOUT``."""
     with closing(LocalExecutor(1)) as executor:
         ((_, picture),) = executor.map(partial(crop, paper), [tuple(regions)], TIMEOUT)
-    if isinstance(picture, Failure):
+    if isinstance(picture, stage.Failure):
         why = picture.detail.removeprefix("UserError: ")
         raise UserError(why if paper.document in why else f"{paper.document} cannot be shown: {why}")
     return picture
@@ -156,7 +153,7 @@ def page_strips(regions: Sequence[Region]) -> list[Region]:
     return strips
 
 
-def _cut(paper: Paper, region: Region, doubted: Sequence[Region] = ()) -> Pixels:
+def _cut(paper: Paper, region: Region, doubted: Sequence[Region] = ()) -> interfaces.Pixels:
     pixels, width, height = page_image(paper, region.page)
     across, down = pixels.shape[1] / width, pixels.shape[0] / height
     box = region.box
@@ -172,7 +169,7 @@ def _cut(paper: Paper, region: Region, doubted: Sequence[Region] = ()) -> Pixels
     return part
 
 
-def page_image(paper: Paper, page: int) -> tuple[Pixels, float, float]:
+def page_image(paper: Paper, page: int) -> tuple[interfaces.Pixels, float, float]:
     """Return a page as it was read: RGB pixels (height x width x 3), and its size in points; else a ``UserError``."""
     try:
         return _page_image(paper.path, paper.path.stat().st_mtime_ns, paper.format, page, paper.turned.get(page, 0))
@@ -183,10 +180,10 @@ def page_image(paper: Paper, page: int) -> tuple[Pixels, float, float]:
 
 
 @lru_cache(maxsize=2)
-def _page_image(path: Path, stamp: int, kind: str, page: int, turned: int) -> tuple[Pixels, float, float]:  # noqa: ARG001 -- a part of the cache's key
+def _page_image(path: Path, stamp: int, kind: str, page: int, turned: int) -> tuple[interfaces.Pixels, float, float]:  # noqa: ARG001 -- a part of the cache's key
     renderer = reader(kind)
-    assert isinstance(renderer, VisualReader), "find_paper looked"
-    image = renderer.image(path, page, OcrParams(dpi=DPI, max_pixels=MAX_PIXELS))
+    assert isinstance(renderer, interfaces.VisualReader), "find_paper looked"
+    image = renderer.image(path, page, params.OcrParams(dpi=DPI, max_pixels=MAX_PIXELS))
     size = (image.height, image.width) if turned % 180 else (image.width, image.height)
     return np.rot90(image.pixels, turned // 90), *size
 
@@ -205,7 +202,7 @@ def _sheet(paper: Paper, regions: Sequence[Region], doubted: Sequence[Region] = 
     return picture.resize(size) if scale < 1 else picture
 
 
-def as_picture(pixels: Pixels) -> Image.Image:
+def as_picture(pixels: interfaces.Pixels) -> Image.Image:
     """RGB pixels as a picture, grey where there is no colour: a third of the bytes."""
     picture = Image.fromarray(pixels)
     colour = int((pixels.max(axis=2) - pixels.min(axis=2)).max()) >= 24  # JPEG leaves a little on grey pages

@@ -16,8 +16,7 @@ from build_dataset.annotation.label_studio.server import EXTRA, START
 from build_dataset.annotation.params import AnnotateParams, ReviewParams
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.config import ConfigBase
-from build_dataset.pipeline.runtime.executor import available_cores
-from build_dataset.pipeline.runtime.ray_executor import room
+from build_dataset.pipeline.runtime import executor, ray_executor
 from build_dataset.schemas.errors import UserError, bad_certificate, trusted_certificates
 
 _PATIENCE = 2.0  # seconds for a server on the same machine to answer
@@ -46,7 +45,7 @@ def run_checks(config: ConfigBase | None) -> list[Check]:
     free = shutil.disk_usage(Path.cwd()).free / 2**30
     checks = [
         Check("python", CheckState.OK, f"{platform.python_version()} ({sys.executable})"),
-        Check("machine", CheckState.OK, f"{available_cores()} cores, {free:.0f} GB free here"),
+        Check("machine", CheckState.OK, f"{executor.available_cores()} cores, {free:.0f} GB free here"),
     ]
     for name, use, remedy in _PACKAGES:
         try:
@@ -139,7 +138,7 @@ def _cluster(config: ConfigBase) -> Iterator[Check]:
     if config.executor.kind != "ray":  # nothing to join
         return
     try:
-        yield Check("ray cluster", CheckState.OK, room(config.executor.address, config.executor.num_gpus))
+        yield Check("ray cluster", CheckState.OK, ray_executor.room(config.executor.address, config.executor.num_gpus))
     except UserError as error:
         yield Check("ray cluster", CheckState.WRONG, str(error).removeprefix("[executor] "))
 

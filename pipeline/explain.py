@@ -12,9 +12,7 @@ import polars as pl
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.runtime.publish import built, find_rows, find_table
 from build_dataset.pipeline.set_aside import TABLES
-from build_dataset.schemas.documents import Span, Trace
-from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.questions import Region
+from build_dataset.schemas import documents, errors, questions
 
 Row = dict[str, Any]  # of a table
 
@@ -73,25 +71,25 @@ def explain(build: Path, wanted: str) -> QuestionHistory:
     return story
 
 
-def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[Region]]:
+def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[questions.Region]]:
     """Return the document and boxes of a question by its record or its lines; a ``UserError`` where none is known."""
     row = story.question or {}
     if row.get("regions"):
-        return str(row["document"]), [Region.model_validate(region) for region in row["regions"]]
+        return str(row["document"]), [questions.Region.model_validate(region) for region in row["regions"]]
     mine = (pl.col("item_id") == story.question_id) & (pl.col("item_id") != pl.col("document"))
-    for trace in Trace.from_frame(built(build, "parse/traces").filter(mine)):
+    for trace in documents.Trace.from_frame(built(build, "parse/traces").filter(mine)):
         lines = built(build, "ocr/lines").filter(pl.col("document") == trace.document)
         boxes = {(row["page"], row["order"]): row["box"] for row in lines.to_dicts()}
         return trace.document, [
-            Region.model_validate({"page": place[0], "box": box})
+            questions.Region.model_validate({"page": place[0], "box": box})
             for place in line_places(trace.spans)
             if (box := boxes.get(place))
         ]
     where = f"{row['document']} has no layout" if row else "it was never found on a page"
-    raise UserError(f"no box is known of {story.question_id}: {where}")
+    raise errors.UserError(f"no box is known of {story.question_id}: {where}")
 
 
-def line_places(spans: Iterable[Span]) -> Iterator[tuple[int, int]]:
+def line_places(spans: Iterable[documents.Span]) -> Iterator[tuple[int, int]]:
     """The lines of ``spans``, each by its page and ``Line.order``."""
     return ((span.page, order) for span in spans for order in range(span.first, span.last + 1))
 
@@ -122,17 +120,17 @@ def _resolve(build: Path, wanted: str) -> str:
     tables = (find_table(build, name, [column]) for name, column in names)
     known: set[str] = {item for table in tables if table is not None for item in table.to_series()}
     if not known:
-        raise UserError(f"nothing parsed in {build}: run `build-dataset run` first")
+        raise errors.UserError(f"nothing parsed in {build}: run `build-dataset run` first")
     if wanted in known:
         return wanted
     where = "ids stand in build/parse/questions.parquet"
     if not wanted.strip():
-        raise UserError(f"name a question: its id or the start of it; {where}")
+        raise errors.UserError(f"name a question: its id or the start of it; {where}")
     starting = sorted(name for name in known if name.startswith(wanted))
     if len(starting) == 1:
         return starting[0]
     if starting:
-        raise UserError(f"{wanted} could be {len(starting)} questions: {', '.join(starting[:5])} …")
+        raise errors.UserError(f"{wanted} could be {len(starting)} questions: {', '.join(starting[:5])} …")
     near = get_close_matches(wanted, known, n=3)
     hint = f"did you mean {', '.join(near)}?" if near else where
-    raise UserError(f"no question {wanted} in {build}; {hint}")
+    raise errors.UserError(f"no question {wanted} in {build}; {hint}")

@@ -11,10 +11,9 @@ import polars as pl
 from rapidfuzz import fuzz
 
 from build_dataset.pipeline.dedup.grams import Banding, candidate_pairs, similarities
+from build_dataset.schemas import errors, questions
 from build_dataset.schemas.dataset import DatasetParams
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import content_hash
-from build_dataset.schemas.questions import SPLITS
 
 CHANGELOG = "CHANGELOG.md"
 Version = tuple[int, int, int]
@@ -38,21 +37,21 @@ def every_release(dataset: DatasetParams) -> list[Path]:
     folders = dataset.releases.iterdir() if dataset.releases.is_dir() else ()
     named = sorted((parse_version(path.name), path) for path in folders if path.is_dir() and is_version(path.name))
     for _, folder in named:
-        if missing := [f"{split}.parquet" for split in SPLITS if not (folder / f"{split}.parquet").is_file()]:
-            raise UserError(f"{folder}: no release there ({missing[0]} is missing): put the whole release back")
+        if missing := [f"{split}.parquet" for split in questions.SPLITS if not (folder / f"{split}.parquet").is_file()]:
+            raise errors.UserError(f"{folder}: no release there ({missing[0]} is missing): put the whole release back")
     return [folder for _, folder in named]
 
 
 def release_files(folder: Path) -> dict[str, Path]:
     """The files of a release that decide what the next one will be, by name."""
-    names = [*(f"{split}.parquet" for split in SPLITS), CHANGELOG]
+    names = [*(f"{split}.parquet" for split in questions.SPLITS), CHANGELOG]
     return {name: folder / name for name in names if (folder / name).is_file()}
 
 
 def read_release(folder: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return a release's rows with ``split``, and ``columns`` if named; a ``UserError`` where a file lacks one."""
     parts = []
-    for split in SPLITS:
+    for split in questions.SPLITS:
         file = folder / f"{split}.parquet"
         try:
             # [a].parquet is a name
@@ -60,7 +59,7 @@ def read_release(folder: Path, columns: Sequence[str] | None = None) -> pl.DataF
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).splitlines()[0]
             needs = f"; it needs the columns {', '.join(columns)}" if columns else ""
-            raise UserError(f"the earlier release {file} cannot be read ({reason}){needs}") from None
+            raise errors.UserError(f"the earlier release {file} cannot be read ({reason}){needs}") from None
         parts.append(part.with_columns(split=pl.lit(split)))
     return pl.concat(parts, how="diagonal_relaxed")
 
@@ -134,9 +133,6 @@ def _nearest(old: Mapping[str, str], new: Mapping[str, str]) -> list[tuple[str, 
     pairs = candidate_pairs([texts], _BANDS, seed=0)
     pairs = pairs[(pairs[:, 0] < len(long[0])) & (pairs[:, 1] >= len(long[0]))]
     likeness = similarities(pairs, pl.Series(texts, dtype=pl.String), 100 * CORRECTED, np.float64)
-    scored = [
-        (-score, names[one], names[other])
-        for score, (one, other) in zip(likeness.tolist(), pairs.tolist(), strict=True)
-        if score
-    ]
+    alike = zip(likeness.tolist(), pairs.tolist(), strict=True)
+    scored = [(-score, names[one], names[other]) for score, (one, other) in alike if score]
     return [(one, other) for _, one, other in sorted(scored)]

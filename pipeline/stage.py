@@ -13,10 +13,9 @@ from rich import progress as bars
 from rich.console import Console
 
 from build_dataset.pipeline.runtime.store import ItemStore
-from build_dataset.schemas.base import Record
+from build_dataset.schemas import base, questions
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.params import Params
-from build_dataset.schemas.questions import Rejection, ReviewItem
 
 Item = TypeVar("Item")
 Out = TypeVar("Out")
@@ -43,8 +42,8 @@ class Result:
 
     tables: dict[str, pl.DataFrame]  # by table name; the runner writes each as Parquet
     counts: Counts
-    rejects: list[Rejection] = field(default_factory=list)
-    review: list[ReviewItem] = field(default_factory=list)
+    rejects: list[questions.Rejection] = field(default_factory=list)
+    review: list[questions.ReviewItem] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
     """Further files by path relative to the stage's folder: cards, JSON, crops."""
     describe: Callable[[Mapping[str, Mapping[str, Any]]], dict[str, bytes]] | None = None
@@ -150,7 +149,7 @@ class Stage:
     title: str  # one line for `--help` and docs
     unit: str  # unit of its counts: files, questions …
     reads: tuple[str, ...]  # tables as `stage/table`; the function gets them by table name
-    writes: Mapping[str, type[Record]]  # its tables and their records
+    writes: Mapping[str, type[base.Record]]  # its tables and their records
     params: type[Params]  # the options of its section in `dataset.toml`
     target: str  # `module:function`, imported when it runs
     examples: tuple[str, ...] = ()  # command lines for `--help`

@@ -123,9 +123,8 @@ def _is_lost(before: Sequence[str], after: Sequence[str], last: Sequence[str]) -
     around = [{tag for tag in had if not _BREAK.fullmatch(tag)} for had in tags]
     usual = set[str]().union(*(had for had, empty in zip(around, silent, strict=True) if not empty))
     # <p></p> beside <p>甲</p> is an empty place, <br> is none
-    said = (
-        empty and had and not (wide and wide <= usual) for had, wide, empty in zip(tags, around, silent, strict=True)
-    )
+    triples = zip(tags, around, silent, strict=True)
+    said = (empty and had and not (wide and wide <= usual) for had, wide, empty in triples)
     told: dict[str, set[str]] = {}
     bare = [_TAG.sub("", text).strip() for text in after]
     parted = (told.setdefault(text, had) != had for text, had in zip(bare, tags, strict=True))

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 from rapidfuzz.distance import Postfix, Prefix
 
-from build_dataset.schemas.documents import UnsureCharacter
-from build_dataset.schemas.questions import Question
+from build_dataset.schemas import documents, questions
 
 OPTION = "option:"  # begins the name of an option's field: option:A
 _NAMES = {
@@ -29,7 +28,7 @@ class Place(NamedTuple):
     other: str | None = None  # what an unsure character may be else
 
 
-def fields_of_question(question: Question) -> dict[str, str]:
+def fields_of_question(question: questions.Question) -> dict[str, str]:
     """Return the texts of a question by the names of their fields, those without any left out."""
     texts = {"shared_stem": question.shared_stem, "stem": question.stem}
     texts |= {f"{OPTION}{option.label}": option.text for option in question.options}
@@ -43,8 +42,8 @@ def field_name(field: str) -> tuple[str, str]:
 
 
 def find_unsure(
-    texts: Mapping[str, str], unsure: Iterable[UnsureCharacter]
-) -> list[tuple[UnsureCharacter, list[Place]]]:
+    texts: Mapping[str, str], unsure: Iterable[documents.UnsureCharacter]
+) -> list[tuple[documents.UnsureCharacter, list[Place]]]:
     """Return unsure characters with the places of texts, by field, where they stand with the same neighbours.
 
     White space and width of characters do not matter. There are several places where they fit equally well, and none
@@ -79,18 +78,18 @@ def _fold(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).split()).casefold()
 
 
-def unsure_of_key(question: Question) -> bool:
+def unsure_of_key(question: questions.Question) -> bool:
     """Return whether a letter of its key may be misread: one that no text of the question holds."""
     unsure = find_unsure(fields_of_question(question), question.unsure or ())
     return any(not places and char.text in (question.answer or ()) for char, places in unsure)
 
 
-def places_in(text: str, unsure: Iterable[UnsureCharacter] | None) -> list[Place]:
+def places_in(text: str, unsure: Iterable[documents.UnsureCharacter] | None) -> list[Place]:
     """Return the places of a text at which characters stand that may be misread."""
     return [place for _, places in find_unsure({"": text}, unsure or ()) for place in places]
 
 
-def unsure_told(question: Question) -> str:
+def unsure_told(question: questions.Question) -> str:
     """Return a Chinese and an English sentence that name the unsure characters: 瘪 (or 痹) in option C.
 
     One that the question's texts do not hold is its key's, or is named with what stands beside it.

@@ -6,9 +6,7 @@ from typing import Any
 import polars as pl
 from pydantic import ConfigDict, Field, model_validator
 
-from build_dataset.schemas.base import Record
-from build_dataset.schemas.questions import Option
-from build_dataset.schemas.taxonomy import dimensions
+from build_dataset.schemas import base, questions, taxonomy
 
 _BEFORE_LABELS = "exam_subject"  # the column after which those of labels stand
 
@@ -18,7 +16,7 @@ def label_columns(dimension: str) -> tuple[str, str, str]:
     return dimension, f"{dimension}_en", f"{dimension}_status"
 
 
-class Source(Record):
+class Source(base.Record):
     """A place where a question stands."""
 
     document: str
@@ -26,7 +24,7 @@ class Source(Record):
     page: int | None  # First page of a paper, from 1; null for tables.
 
 
-class ReleasedId(Record):
+class ReleasedId(base.Record):
     """The id under which a row of a table was released."""
 
     document: str
@@ -34,7 +32,7 @@ class ReleasedId(Record):
     content_hash: str  # Hash of its content, see `schemas.identity.content_hash`.
 
 
-class ReleaseRow(Record):
+class ReleaseRow(base.Record):
     """A question with its final labels, as exported in ``train/validation/test.parquet``.
 
     Between ``exam_subject`` and ``difficulty_estimate`` stand the ``label_columns`` of every dimension of the label
@@ -48,7 +46,7 @@ class ReleaseRow(Record):
     stem: str
     shared_stem: str | None
     group_id: str | None
-    options: list[Option]
+    options: list[questions.Option]
     answer: list[str]
     accepted_answers: list[list[str]] | None
     explanation: str | None
@@ -77,7 +75,7 @@ class ReleaseRow(Record):
         """See ``Record.column_names``; with those of the labels."""
         fixed = list(cls.model_fields)
         place = fixed.index(_BEFORE_LABELS) + 1
-        return [*fixed[:place], *chain.from_iterable(map(label_columns, dimensions())), *fixed[place:]]
+        return [*fixed[:place], *chain.from_iterable(map(label_columns, taxonomy.dimensions())), *fixed[place:]]
 
     @classmethod
     def polars_schema(cls) -> pl.Schema:
@@ -90,10 +88,10 @@ class ReleaseRow(Record):
     def _of_the_label_set(cls, values: dict[str, Any]) -> dict[str, Any]:
         if strange := sorted(values.keys() - {*cls.column_names()}):
             raise ValueError(f"no column {strange[0]}")
-        return {**dict.fromkeys(chain.from_iterable(map(label_columns, dimensions()))), **values}
+        return {**dict.fromkeys(chain.from_iterable(map(label_columns, taxonomy.dimensions()))), **values}
 
 
-class Leak(Record):
+class Leak(base.Record):
     """A question that is found again where it should not be."""
 
     question_id: str
@@ -113,7 +111,7 @@ class Leak(Record):
     end: int | None = None
 
 
-class BenchmarkFile(Record):
+class BenchmarkFile(base.Record):
     """A file of a public benchmark that the questions were compared with."""
 
     file: str
@@ -125,7 +123,7 @@ class BenchmarkFile(Record):
     test_copies: int
 
 
-class Change(Record):
+class Change(base.Record):
     """Difference of a question from the previous release."""
 
     question_id: str

@@ -9,9 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, get_args
 
-from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.dataset import Acceptable
-from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas import data, dataset, grouping
 
 SPECIAL_TOKENS = (
     r"<[|｜][\w▁ -]{1,40}[|｜]>|</?(?:think|tool_call|start_of_turn|end_of_turn)>|<(?:start|end)_of_turn>"
@@ -41,7 +39,7 @@ def minute(moment: str) -> str:
 
 def tally_failures(failures: Iterable[tuple[str, str]]) -> str:
     """Return ``connection 25: no connection to http://…; timeout 1: …`` with the most frequent detail of each."""
-    details = sorted(group_values(failures).items())
+    details = sorted(grouping.group_values(failures).items())
     told = (f"{reason} {len(details_of)}: {Counter(details_of).most_common(1)[0][0]}" for reason, details_of in details)
     return "; ".join(told)
 
@@ -89,7 +87,7 @@ def doubts_key(reason: str) -> bool:
 
 def settling(reason: str, file: str) -> str | None:
     """Return the line of dataset.toml that settles a doubt where it does not hold; None where people decide each."""
-    accept = f'[sources."FILE"] accept = ["{reason}"]' if reason in get_args(Acceptable) else None
+    accept = f'[sources."FILE"] accept = ["{reason}"]' if reason in get_args(dataset.Acceptable) else None
     line: str | None = _read()["settling"].get(reason, accept)
     return line and line.replace('"FILE"', json.dumps(file, ensure_ascii=False))  # a quotation mark in a name
 
@@ -107,4 +105,4 @@ def _code() -> re.Pattern[str]:
 
 @cache
 def _read() -> dict[str, Any]:
-    return shipped_toml("build_dataset.schemas", "reasons.toml")
+    return data.shipped_toml("build_dataset.schemas", "reasons.toml")

@@ -9,10 +9,8 @@ from typing import Self
 
 from rapidfuzz.distance import Postfix, Prefix
 
-from build_dataset.schemas.annotations import Correction
-from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas import annotations, grouping, questions
 from build_dataset.schemas.places import OPTION
-from build_dataset.schemas.questions import Question
 
 STEM, SHARED, ANSWER, EXPLANATION = "stem", "shared_stem", "answer", "explanation"  # names of fields in `Correction`
 VERDICT = "verdict"
@@ -48,26 +46,26 @@ class BaseText:
             return None
 
 
-def base_text(question: Question) -> BaseText:
+def base_text(question: questions.Question) -> BaseText:
     """Return the text of a question that is shown for correction."""
     return BaseText(question.content_hash, text_of(question), "".join(question.answer or []))
 
 
-def whole_text(question: Question) -> BaseText:
+def whole_text(question: questions.Question) -> BaseText:
     """Return the text of a question of which everything can be corrected."""
     return replace(base_text(question), explanation=question.explanation or "")
 
 
-def text_of(question: Question) -> str:
+def text_of(question: questions.Question) -> str:
     """Stem and options; the case that several questions share stands before, under a head."""
     fields = {SHARED: question.shared_stem or "", STEM: question.stem}
     return _text(fields | {f"{OPTION}{option.label}": option.text for option in question.options})
 
 
-def with_proposals(base: BaseText, proposals: Iterable[Correction]) -> BaseText:
+def with_proposals(base: BaseText, proposals: Iterable[annotations.Correction]) -> BaseText:
     """Return the text with people's proposals for it; a field with two different proposals stays unchanged."""
     proposed = ((each.field, each.after) for each in proposals if each.content_hash == base.content_hash)
-    agreed = {name: after[0] for name, after in group_values(proposed).items() if len(set(after)) == 1}
+    agreed = {name: after[0] for name, after in grouping.group_values(proposed).items() if len(set(after)) == 1}
     key = agreed.pop(ANSWER, None) or base.key
     try:
         fields = fields_of(base.text)

@@ -14,12 +14,9 @@ from typing import Any, Self
 from build_dataset.annotation.label_studio import editable, screen
 from build_dataset.annotation.label_studio.tasks import ARM, BATCH, BLIND, PREFILLED, QUESTION_ID
 from build_dataset.annotation.rubric import LEAST, MOST, aspects
+from build_dataset.schemas import identity, places, questions, taxonomy
 from build_dataset.schemas.annotations import Correction, CorrectionStatus, ExpertReview
 from build_dataset.schemas.base import Record
-from build_dataset.schemas.identity import sha256
-from build_dataset.schemas.places import OPTION
-from build_dataset.schemas.questions import Rejection
-from build_dataset.schemas.taxonomy import dimensions
 
 STAGE = "review"  # of what is rejected here
 DROP, UNSURE = "drop", "unsure"  # kinds of verdicts that read differently from keep
@@ -48,7 +45,7 @@ class PulledRows:
     annotations: list[SeenAnnotation] = field(default_factory=list)
     reviews: list[ExpertReview] = field(default_factory=list)
     corrections: list[Correction] = field(default_factory=list)
-    rejects: list[Rejection] = field(default_factory=list)  # rows that do not count, with the reason
+    rejects: list[questions.Rejection] = field(default_factory=list)  # rows that do not count, with the reason
 
     def extend(self, other: Self) -> None:
         """Add another's."""
@@ -109,7 +106,7 @@ def timestamp(value: datetime | str) -> str:
 
 def version_of(content_hash: str, key: str) -> str:
     """Return the hash of a question's text and key, by which an answer says what was asked."""
-    return sha256(content_hash, key)[:16]
+    return identity.sha256(content_hash, key)[:16]
 
 
 def with_own_time(annotation: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,7 +183,7 @@ class _Answer:
         item = {"annotation_id": self.annotation["id"], "result": self.annotation.get("result") or []}
         content = json.dumps(item, ensure_ascii=False, sort_keys=True)
         place = {"item_id": str(self.data[QUESTION_ID]), "stage": STAGE}
-        self.rows.rejects.append(Rejection(**place, reason=reason, detail=detail, item=content))
+        self.rows.rejects.append(questions.Rejection(**place, reason=reason, detail=detail, item=content))
 
     def read_labels(self) -> None:
         """Add labels, flags and corrections."""
@@ -194,7 +191,7 @@ class _Answer:
         flags = sorted(_FLAG_KINDS[name] for name in chosen if name in _FLAG_KINDS)
         for name in (name for name in chosen if name not in _FLAG_KINDS):
             self.reject("unknown_flag", f"{self.reviewer}: no flag {name!r}")
-        for dimension in dimensions().values():
+        for dimension in taxonomy.dimensions().values():
             self._read_label(dimension.name, dimension.zh_names(), flags)
         self._correct(screen.CORRECTED, screen.BASE, changed_text)
         self._correct(screen.CORRECTED_KEY, screen.BASE_KEY, changed_key)
@@ -276,18 +273,9 @@ class _Answer:
             self._add(base.content_hash, editable.VERDICT, None, verdict)
 
     def _add(self, content_hash: str, name: str, before: str | None, after: str | None) -> None:
-        self.rows.corrections.append(
-            Correction(
-                **self._common(),
-                content_hash=content_hash,
-                field=name,
-                before=before,
-                after=after,
-                by=self.reviewer,
-                origin=self.project,
-                status=CorrectionStatus.PROPOSED,
-            )
-        )
+        about = {"content_hash": content_hash, "by": self.reviewer, "origin": self.project}
+        change = {"field": name, "before": before, "after": after, "status": CorrectionStatus.PROPOSED}
+        self.rows.corrections.append(Correction(**self._common(), **about, **change))
 
 
 def changed_text(text: str, base: editable.BaseText) -> Changes:
@@ -295,7 +283,7 @@ def changed_text(text: str, base: editable.BaseText) -> Changes:
     if text.split() == base.text.split():
         return {}
     before, after = editable.fields_of(base.text), editable.fields_of(text)
-    if sum(name.startswith(OPTION) for name in after) < 2:
+    if sum(name.startswith(places.OPTION) for name in after) < 2:
         raise editable.UnreadableTextError(
             "fewer than two options A, B … follow each other: write the missing ones, too"
         )

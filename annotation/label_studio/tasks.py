@@ -6,18 +6,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Self
 
-from build_dataset.annotation.adjudication import QuestionStatus, proposed_labels
-from build_dataset.annotation.annotator import MEASURED
+from build_dataset.annotation import adjudication, annotator
 from build_dataset.annotation.label_studio.editable import base_text, changed_part, text_of, whole_text, with_proposals
 from build_dataset.annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
 from build_dataset.annotation.rubric import ShownAnswer
+from build_dataset.schemas import grouping, identity, taxonomy, wording
 from build_dataset.schemas.annotations import Annotation, Correction, LabelStatus
-from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.identity import sha256, stable_random
 from build_dataset.schemas.places import field_name, mark_places, places_in
 from build_dataset.schemas.questions import Question, ReviewItem
-from build_dataset.schemas.taxonomy import dimensions
-from build_dataset.schemas.wording import doubts_key, findings, in_both_languages, look_at, quoted
 
 QUESTION_ID = "question_id"
 """The key in a task's data that says which question it is: Label Studio uses its own ids again after deletion."""
@@ -70,7 +66,8 @@ def tasks_of(
     In a share of questions, ``blind``, nothing is filled in. A question's lot depends on the seed and its id alone,
     and the lots of questions of a group are one. ``version`` names what annotated, see ``model_version``.
     """
-    stated = group_values((each.question_id, each) for each in proposed_labels(annotations).values())
+    proposed = adjudication.proposed_labels(annotations).values()
+    stated = grouping.group_values((each.question_id, each) for each in proposed)
     tasks = []
     for question in questions:
         stated_labels = {each.dimension: each for each in stated.get(question.question_id, ())}
@@ -78,7 +75,7 @@ def tasks_of(
         confidences = [each.confidence for each in stated_labels.values() if each.confidence is not None]
         prediction = prediction_of(labels, version, min(confidences, default=None))
         group = question.group_id or question.question_id
-        arm = BLIND if stable_random(f"{seed}", "blind", group) < blind else PREFILLED
+        arm = BLIND if identity.stable_random(f"{seed}", "blind", group) < blind else PREFILLED
         crop = (crops or {}).get(question.question_id, "")
         tasks.append(task(question.question_id, {**shown_fields(question), CROP: crop}, prediction, arm))
     return tasks
@@ -91,7 +88,7 @@ def by_uncertainty(tasks: Sequence[ReviewTask], groups: Mapping[str, str | None]
     """
     group_of = [groups.get(each.question_id) or each.question_id for each in tasks]
     scores = [(each.prediction or {}).get("score") or 0.0 for each in tasks]
-    places = group_values(zip(group_of, range(len(tasks)), strict=True))
+    places = grouping.group_values(zip(group_of, range(len(tasks)), strict=True))
     first = {group: (min(scores[at] for at in those), those[0]) for group, those in places.items()}
     return [tasks[at] for at in sorted(range(len(tasks)), key=lambda at: first[group_of[at]])]
 
@@ -101,7 +98,7 @@ def task(
 ) -> ReviewTask:
     """A task that shows this."""
     texts = {name: text for name, text in shown.items() if name != META}  # whatever place its question has
-    digest = sha256(json.dumps(texts, ensure_ascii=False, sort_keys=True))[:16]
+    digest = identity.sha256(json.dumps(texts, ensure_ascii=False, sort_keys=True))[:16]
     return ReviewTask(question_id, {QUESTION_ID: question_id, **shown, DIGEST: digest}, prediction, arm)
 
 
@@ -110,7 +107,7 @@ def model_version(annotators: Iterable[str]) -> str:
 
     One name for all tasks, because only predictions of the version that the project names are filled in.
     """
-    names = sorted({*annotators}, key=lambda name: (name == MEASURED, name))
+    names = sorted({*annotators}, key=lambda name: (name == annotator.MEASURED, name))
     return " + ".join(names)[:256] or "none"
 
 
@@ -148,7 +145,7 @@ def written(control: str, text: str) -> dict[str, Any]:
 
 def prediction_of(labels: Mapping[str, str], version: str, score: float | None) -> dict[str, Any] | None:
     """Labels by dimension as a prediction; None when there are none."""
-    result = [choice(name, [labels[name]]) for name in dimensions() if name in labels]
+    result = [choice(name, [labels[name]]) for name in taxonomy.dimensions() if name in labels]
     return {"model_version": version, "score": score, "result": result} if labels else None
 
 
@@ -159,7 +156,7 @@ _FLAGS = {flag.kind: flag.zh for flag in FLAG_NAMES}  # wrong_stem → 题干有
 
 def adjudication_tasks(
     questions: Mapping[str, Question],
-    statuses: Iterable[QuestionStatus],
+    statuses: Iterable[adjudication.QuestionStatus],
     corrections: Iterable[Correction],
     *,
     crops: Mapping[str, str],
@@ -171,7 +168,7 @@ def adjudication_tasks(
     The fields for corrections, which show when their flag is set, hold what was proposed. Who is 甲 and who is 乙 is
     drawn by lot for each question.
     """
-    proposed = group_values((correction.question_id, correction) for correction in corrections)
+    proposed = grouping.group_values((correction.question_id, correction) for correction in corrections)
     tasks = []
     for standing in statuses:
         question = questions[standing.question_id]
@@ -204,14 +201,14 @@ def verification_tasks(items: Iterable[tuple[ReviewItem, Question]], *, crops: M
         everything, base = shown_fields(question), whole_text(question)
         shown = {name: everything[name] for name in ("meta", "text", "key")}
         shown |= {"explanation": base.explanation or "", BASE: base.dumps()}
-        reasons_of = [findings(item.reason, item.detail) for item, _ in same]
+        reasons_of = [wording.findings(item.reason, item.detail) for item, _ in same]
         codes = dict.fromkeys(code for each in reasons_of for code, _ in each)
-        reasons = [*map(waiting_reasons, reasons_of), *(" ".join(look_at(code)) for code in codes)]
+        reasons = [*map(waiting_reasons, reasons_of), *(" ".join(wording.look_at(code)) for code in codes)]
         shown["reason"] = "\n".join(dict.fromkeys(reasons))
         # As HTML: all of its text, what the reasons quote and what may be misread marked.
-        quotes = [mark for item, _ in same for mark in quoted(item.detail)]
+        quotes = [mark for item, _ in same for mark in wording.quoted(item.detail)]
         answer = f"答案 {''.join(question.answer or []) or '（无）'}"
-        quotes += [answer] if any(map(doubts_key, codes)) else []
+        quotes += [answer] if any(map(wording.doubts_key, codes)) else []
         parts = [text_of(question), answer, f"解析：{question.explanation}" if question.explanation else ""]
         marked = (str(mark_places(part, quotes, places_in(part, question.unsure))) for part in parts if part)
         shown["marked"] = "\n".join(marked).replace("\n", "<br>")
@@ -225,19 +222,19 @@ def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[ReviewTa
     filled = {"case": "（无 none）", "conversation": "（无 none）"}
     return [
         task(name, {part: text or filled.get(part, "") for part, text in vars(shown[name]).items()}, None)
-        for name in sorted(shown, key=lambda name: sha256(f"{seed}", "scoring", name))
+        for name in sorted(shown, key=lambda name: identity.sha256(f"{seed}", "scoring", name))
     ]
 
 
 def waiting_reasons(reasons: Iterable[tuple[str, str]]) -> str:
     """Return why a question waits, each code with its evidence in a line, in both languages."""
-    return "\n".join(f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in reasons)
+    return "\n".join(f"{wording.in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in reasons)
 
 
-def _opinions(standing: QuestionStatus, corrections: Sequence[Correction], seed: int) -> list[str]:
+def _opinions(standing: adjudication.QuestionStatus, corrections: Sequence[Correction], seed: int) -> list[str]:
     """Return disputed labels, flags, notes and proposed corrections, a line each; the lot draws people's names."""
     people = {review.reviewer for review in standing.reviews}
-    drawn = sorted(people, key=lambda who: (sha256(f"{seed}", standing.question_id, who), who))
+    drawn = sorted(people, key=lambda who: (identity.sha256(f"{seed}", standing.question_id, who), who))
     names = {who: _PEOPLE[place % len(_PEOPLE)] for place, who in enumerate(drawn)}
     lines = []
     disputed = {label.dimension for label in standing.labels if label.status is LabelStatus.DISPUTED}

@@ -15,9 +15,7 @@ import openai
 
 from build_dataset.annotation.llm.messages import AnswerStore, ChatRequest, Failed, Reason, Usage, Waste, stored_cost
 from build_dataset.annotation.llm.options import LlmOptions
-from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.errors import UserError, bad_certificate
-from build_dataset.schemas.identity import sha256
+from build_dataset.schemas import data, errors, identity
 
 LONGEST_WAIT = 300.0  # longest wait in seconds; an endpoint that asks for more counts as failed
 _FIRST_BACKOFF = 0.5  # seconds; doubles with every attempt
@@ -68,7 +66,7 @@ def _number(value: str | None) -> float | None:
     return number if math.isfinite(number) and number >= 0 else None
 
 
-_FAULTS = shipped_toml("build_dataset.annotation.llm", "faults.toml")
+_FAULTS = data.shipped_toml("build_dataset.annotation.llm", "faults.toml")
 _RETRIED_STATUS = {408, 409, 425}  # timeout, conflict, too early
 _GATEWAY = {502, 504, 524}  # a gateway gave up on a server that may have worked, and charged, behind it
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
@@ -84,8 +82,8 @@ def classify(error: Exception, options: LlmOptions) -> Fault:
 
     Raises ``UserError`` where no request can succeed: wrong key, model, address or certificate, no credit.
     """
-    if (untrusted := bad_certificate(error, options.base_url)) is not None:
-        raise UserError(untrusted) from None
+    if (untrusted := errors.bad_certificate(error, options.base_url)) is not None:
+        raise errors.UserError(untrusted) from None
     never_sent = isinstance(error.__cause__, _NEVER_SENT)
     if isinstance(error, openai.APITimeoutError) and not never_sent:
         return Fault(Reason.TIMEOUT, f"no answer within {options.timeout:g} s", retry=True, maybe_billed=True)
@@ -96,13 +94,8 @@ def classify(error: Exception, options: LlmOptions) -> Fault:
         is_html = not isinstance(error.body, dict)
         names = ("retry-after-ms", "retry-after")
         milliseconds, seconds = (_number(error.response.headers.get(name)) for name in names)
-        return fault_of_status(
-            error.status_code,
-            error.code,
-            options,
-            seconds if milliseconds is None else milliseconds / 1000,
-            foreign=is_html,
-        )
+        wait = seconds if milliseconds is None else milliseconds / 1000
+        return fault_of_status(error.status_code, error.code, options, wait, foreign=is_html)
     if isinstance(error, ValueError | openai.APIResponseValidationError):
         return NOT_A_COMPLETION
     return Fault(Reason.ERROR, f"{type(error).__name__} while asking", retry=False)
@@ -125,7 +118,7 @@ def fault_of_status(
     message = next((_FAULTS["hopeless"][name] for name, holds in cases.items() if holds), None)
     known = {"url": options.base_url, "model": options.model, "variable": options.api_key_env}
     if (why := (None if message is None else str(message).format(status=status, **known))) is not None:
-        raise UserError(why) from None
+        raise errors.UserError(why) from None
     if code in _FAULTS["codes"]["refused"]:
         return Fault(Reason.REFUSED, f"the endpoint's filter refused the question (HTTP {status})", retry=False)
     if code in _FAULTS["codes"]["too_long"] or status == 413:
@@ -220,7 +213,7 @@ class CostAccount:
         self._prefix = _WASTED[batched]
         values = store.get_many([prefix + key for key in requests for prefix in _WASTED])
         self._known = {name: Waste(**value) for name, value in values.items()}
-        self._note = "wasted:sent:" + sha256(options.base_url, options.model or "")
+        self._note = "wasted:sent:" + identity.sha256(options.base_url, options.model or "")
         self._sent = list(store.get_many([self._note]).get(self._note, ()))
         for key in [key for key in self._sent if key in requests]:  # a killed run sent them and saw no reply
             self.unseen(key, requests[key])

@@ -10,8 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, Self
 
 from build_dataset.annotation.llm.options import LlmOptions
-from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.identity import sha256
+from build_dataset.schemas import errors, identity
 
 Message = Mapping[str, Any]  # role and content
 
@@ -72,11 +71,8 @@ class ChatRequest:
 
     def body(self, options: LlmOptions) -> dict[str, Any]:
         """The JSON fields of the request as they are sent, without ``options.extra_body``."""
-        body: dict[str, Any] = {
-            "model": options.model,
-            "messages": list(self.messages),
-            options.max_tokens_field: options.max_tokens,
-        }
+        body: dict[str, Any] = {"model": options.model, "messages": list(self.messages)}
+        body[options.max_tokens_field] = options.max_tokens
         optional = {
             "temperature": options.temperature if options.send_temperature else None,
             "seed": None if options.seed is None else options.seed + self.sample,
@@ -94,7 +90,7 @@ class ChatRequest:
             "unfinished": self.keep_unfinished,
             "sample": self.sample,
         }
-        return sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False, default=dict))
+        return identity.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False, default=dict))
 
 
 class Usage(NamedTuple):
@@ -173,10 +169,10 @@ UNUSABLE_AFTER = 10
 endpoint, model and options do not fit together."""
 
 
-def no_usable_answer_error(count: int, why: str, completion: object, options: LlmOptions) -> UserError:
+def no_usable_answer_error(count: int, why: str, completion: object, options: LlmOptions) -> errors.UserError:
     """Return the error that ends a run in which no paid answer is usable."""
     problem = f"{count} answers of {options.model} in a row are of no use ({why}), and the rest was not asked"
-    return UserError(f"{problem}; it says: {error_excerpt(completion, options)}")
+    return errors.UserError(f"{problem}; it says: {error_excerpt(completion, options)}")
 
 
 def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> dict[str, Any]:

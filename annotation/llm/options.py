@@ -6,8 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.errors import trusted_certificates
+from build_dataset.schemas import data, errors
 from build_dataset.schemas.params import Address, Params, VariableName, non_semantic, option
 
 OPENAI_URL = "https://api.openai.com/v1"  # alone gets the key without being asked to
@@ -105,7 +104,7 @@ class LlmOptions(Params):
 @cache
 def price_lists() -> list[dict[str, Any]]:
     """Return the list prices of vendors, the latest first."""
-    content = shipped_toml("build_dataset.annotation", "prices.toml")
+    content = data.shipped_toml("build_dataset.annotation", "prices.toml")
     return sorted(content["lists"], key=lambda prices: str(prices["date"]), reverse=True)
 
 
@@ -116,7 +115,7 @@ def openai_client(options: LlmOptions, kind: str = "") -> Any:
     """
     import openai
 
-    with trusted_certificates():
+    with errors.trusted_certificates():
         # No redirects: the key is for this address alone.
         http = getattr(openai, f"Default{kind}HttpxClient")(follow_redirects=False)
     return getattr(openai, f"{kind}OpenAI")(

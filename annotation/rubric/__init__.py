@@ -5,8 +5,7 @@ from functools import cache
 
 from pydantic import BaseModel
 
-from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.identity import sha256
+from build_dataset.schemas import data, identity
 
 LEAST, MOST = 1, 5  # ends of every aspect's scale
 Scale = tuple[str, str, str, str, str]  # worst first
@@ -25,7 +24,7 @@ class Aspect(BaseModel, extra="forbid", frozen=True):
 @cache
 def aspects() -> tuple[Aspect, ...]:
     """Return the aspects, in the order of every table and screen."""
-    rows = shipped_toml("build_dataset.annotation.rubric", "aspects.toml")["aspects"]
+    rows = data.shipped_toml("build_dataset.annotation.rubric", "aspects.toml")["aspects"]
     return tuple(map(Aspect.model_validate, rows))
 
 
@@ -45,4 +44,4 @@ class ShownAnswer:
 
         Two runs that answer alike share it, so that people score that answer once.
         """
-        return "ans-" + sha256(*(str(getattr(self, each.name)) for each in fields(self)))[:16]
+        return "ans-" + identity.sha256(*(str(getattr(self, each.name)) for each in fields(self)))[:16]

@@ -9,9 +9,8 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from build_dataset.pipeline.dedup.keys import with_keys
+from build_dataset.pipeline.evaluate import grading, submission
 from build_dataset.pipeline.evaluate.extraction import extract
-from build_dataset.pipeline.evaluate.grading import CHOSEN
-from build_dataset.pipeline.evaluate.submission import checked_rows
 from build_dataset.schemas.evaluation import Prediction, Task
 from build_dataset.schemas.questions import Question
 
@@ -71,7 +70,7 @@ def gather_answers(
     """Return all answers in the letters of our questions."""
     known = comparable(questions)
     rows = [] if predictions is None else [row for row in _of_runs(predictions) if row.id in known]
-    rows += [_AnswerRow(**row) for path in paths for row in checked_rows(path, _AnswerRow)]
+    rows += [_AnswerRow(**row) for path in paths for row in submission.checked_rows(path, _AnswerRow)]
     by_text = {each.exact: name for name, each in reversed(known.items())}  # of copies the first
     theirs = _as_asked(rows)
     answers: Answers = {}
@@ -93,7 +92,7 @@ def gather_answers(
 def _of_runs(predictions: pl.DataFrame) -> list[_AnswerRow]:
     """Return the first answers of our own runs; those of random and majority say nothing."""
     first = (pl.col("repeat") == 0) & (pl.col("task") == Task.ANSWER.value)
-    first &= pl.col("rule").ne_missing(CHOSEN) | pl.col("likelihoods").is_not_null()
+    first &= pl.col("rule").ne_missing(grading.CHOSEN) | pl.col("likelihoods").is_not_null()
     read = [row for row in Prediction.from_frame(predictions.filter(first)) if row.extracted]
     return [_AnswerRow(id=row.question_id, model=row.run, answer="".join(row.extracted or ())) for row in read]
 

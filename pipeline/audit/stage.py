@@ -16,8 +16,7 @@ from build_dataset.pipeline.claims.explanations import Stated, read_explanation
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.dedup.keys import with_keys
 from build_dataset.pipeline.evaluate.extraction import extract
-from build_dataset.pipeline.rendering import html
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering import html, markdown
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.evaluation import AuditItem, AuditRespondent
 from build_dataset.schemas.grouping import group_values
@@ -61,7 +60,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
         review=suspicious,
         files=_page(audited, answers, params, context),
         facts=facts,
-        notes=notes("build_dataset.pipeline.audit", models=models, **facts),
+        notes=markdown.notes("build_dataset.pipeline.audit", models=models, **facts),
     )
 
 

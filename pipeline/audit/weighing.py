@@ -236,19 +236,17 @@ def _prior(case: AuditCase, choices: Sequence[Letters | None], wrong: float) -> 
     return [log(chance) + case.scores[answer] for chance, answer in zip(start, choices, strict=True)]
 
 
-def _tell(
-    case: AuditCase, choices: Sequence[Letters | None], evidence: Floats, responses: Mapping[str, Letters]
-) -> None:
+def _tell(case: AuditCase, choices: Sequence[Letters | None], evidence: Floats, given: Mapping[str, Letters]) -> None:
     """Record the models' consensus as evidence: against the key if another answer fits better, otherwise for it."""
-    if not responses:
+    if not given:
         return
     best = int(np.argmax(evidence[1:-1])) + 1 if len(choices) > 2 else 0
     against = evidence[best] - evidence[0] if best else -np.log(case.alternatives)
     answer = choices[best] if against > 0 else case.key
-    votes = Counter("".join(sorted(letters)) for letters in responses.values())
+    votes = Counter("".join(sorted(letters)) for letters in given.values())
     tally = ", ".join(f"{letters} {count}" for letters, count in votes.most_common())
-    agree = ", ".join(sorted(name for name, letters in responses.items() if letters == answer))
-    case.tell("models", agree, f"{len(responses)} models answered: {tally}", answer or frozenset(), float(against))
+    agree = ", ".join(sorted(name for name, letters in given.items() if letters == answer))
+    case.tell("models", agree, f"{len(given)} models answered: {tally}", answer or frozenset(), float(against))
 
 
 def _settle(case: AuditCase, choices: Sequence[Letters | None], scores: Floats) -> None:

@@ -8,22 +8,17 @@ from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 
-from build_dataset.annotation.adjudication import MIN_REVIEWED, from_reviews
-from build_dataset.annotation.annotator import MEASURED, Annotator
+from build_dataset.annotation import adjudication, annotator, lexicon_annotator
 from build_dataset.annotation.learned_annotator import LearnedAnnotator
-from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
 from build_dataset.annotation.params import CalibrateParams
-from build_dataset.pipeline.rendering import html
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering import html, markdown
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
-from build_dataset.pipeline.stats.agreement import cohen_kappa, pair_table, value_of
-from build_dataset.pipeline.stats.intervals import wilson
+from build_dataset.pipeline.stats import agreement, intervals
 from build_dataset.schemas import annotations as records
+from build_dataset.schemas import errors, taxonomy
 from build_dataset.schemas.annotations import Calibration, Confusion, ReliabilityBin
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question
-from build_dataset.schemas.taxonomy import dimensions
 
 Item = TypeVar("Item", Calibration, Confusion)
 
@@ -52,7 +47,7 @@ class CalibrationRows:
 
 def _by_dimension(rows: Iterable[Item]) -> list[Item]:
     """Rows about one dimension together, so that annotators stand below each other."""
-    order = list(dimensions())
+    order = list(taxonomy.dimensions())
     return sorted(rows, key=lambda row: order.index(row.dimension))
 
 
@@ -84,7 +79,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
         reviewed=opinions.experts.height > 0,
         pairs=_by_dimension(row for row in rows.calibration if row.reference != EXPERTS),
         confusions=_by_dimension(row for _, of_one in groups for row in islice(of_one, _SHOWN)),
-        dimensions=dimensions(),
+        dimensions=taxonomy.dimensions(),
     )
     total = tables["questions"].height
     return Result(
@@ -100,7 +95,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
             "reviewed_labels": opinions.experts.height,
             "annotators": sorted(opinions.annotators),
         },
-        notes=notes(
+        notes=markdown.notes(
             "build_dataset.pipeline.calibrate",
             reviewed=opinions.experts.height > 0,
             annotators=opinions.annotators,
@@ -114,7 +109,7 @@ def _compared(opinions: Opinions, name: str, reference: str) -> Iterator[tuple[s
     others = opinions.experts if reference == EXPERTS else opinions.annotators[reference]
     both = opinions.annotators[name].join(others.select(*KEY, expected="label"), on=KEY).sort(KEY)
     both = both.with_columns(right=pl.col("label") == pl.col("expected"))
-    for dimension in dimensions():
+    for dimension in taxonomy.dimensions():
         if not (judged := both.filter(dimension=dimension)).is_empty():
             yield dimension, judged
 
@@ -135,7 +130,7 @@ def _against_experts(
     }
     for threshold in STEPS:  # the lowest above which labels are surely as right as the target, and their share
         taken = judged.filter(pl.col("confidence") >= threshold)
-        if taken.height and wilson(int(taken["right"].sum()), taken.height)[0] >= target:
+        if taken.height and intervals.wilson(int(taken["right"].sum()), taken.height)[0] >= target:
             more |= {"threshold": threshold, "accepted": round(taken.height / judged.height, 4)}
             break
     _compare(rows, about | {"reference": EXPERTS}, judged, **more)
@@ -159,8 +154,8 @@ def calibration_error(bins: pl.DataFrame) -> float | None:
 def _compare(rows: CalibrationRows, about: dict[str, str], judged: pl.DataFrame, **more: Any) -> None:
     """Add an annotator's agreement with a reference in a dimension; ``more`` are further columns."""
     items, same = judged.height, int(judged["right"].sum())
-    low, high = wilson(same, items)
-    kappa = value_of(cohen_kappa, pair_table(judged.select("label", "expected").rows()))
+    low, high = intervals.wilson(same, items)
+    kappa = agreement.value_of(agreement.cohen_kappa, agreement.pair_table(judged.select("label", "expected").rows()))
     row = dict.fromkeys(records.Calibration.model_fields) | about | {"items": items, "same": same}
     row |= {"accuracy": round(same / items, 4), "low": round(low, 4), "high": round(high, 4)}
     row |= {} if kappa is None else {"kappa": round(kappa, 4)}
@@ -179,14 +174,14 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     """Return everybody's labels of the reviewed questions; of some, where none is reviewed."""
     questions, pulled = tables["questions"], trace(tables).pulled
     seen = questions.filter(pl.col("question_id").is_in(pulled["question_id"].implode()))
-    reviewed = from_reviews(Question.from_frame(seen), records.ExpertReview.from_frame(pulled))
+    reviewed = adjudication.from_reviews(Question.from_frame(seen), records.ExpertReview.from_frame(pulled))
     # a fixed lot: hashes have no order in the paper
     some = questions.sort("content_hash", maintain_order=True).head(MOST_UNREVIEWED)
     compared = [item.question for item in reviewed] or list(Question.from_frame(some))
     wanted = pl.col("question_id").is_in([question.question_id for question in compared])
-    learned = [LearnedAnnotator(reviewed)] if len(reviewed) >= MIN_REVIEWED else []
+    learned = [LearnedAnnotator(reviewed)] if len(reviewed) >= adjudication.MIN_REVIEWED else []
     # Asked anew: both cost nothing, and a learned label is of a model that had not seen the reviewed question.
-    offline: list[Annotator] = [LexiconAnnotator(), *learned]
+    offline: list[annotator.Annotator] = [lexicon_annotator.LexiconAnnotator(), *learned]
     labelled = _by_annotator(tables["annotations"].filter(wanted))
     asked = ((each.identity.name, each.annotations(compared)) for each in offline)
     labelled |= {name: records.Annotation.to_frame(rows).select(_SAID) for name, rows in asked}
@@ -195,7 +190,7 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
             table = records.Annotation.to_frame(records.Annotation.from_frame(pl.read_parquet(path, glob=False)))
         except (pl.exceptions.PolarsError, ValueError, OSError) as error:
             problem = f"{path} is no table of annotations ({type(error).__name__})"
-            raise UserError(f"{problem}: correct [calibrate] others") from None
+            raise errors.UserError(f"{problem}: correct [calibrate] others") from None
         for name, opinion in _by_annotator(table.filter(wanted)).items():
             labelled.setdefault(name, opinion)
     schema = {name: records.Annotation.polars_schema()[name] for name in _SAID}
@@ -205,7 +200,7 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     costs: dict[str, float | None] = dict.fromkeys(labelled)
     costs |= dict.fromkeys((each.identity.name for each in offline), 0.0)
     for (who,), billed in tables["requests"].group_by("annotator"):
-        told = len(dimensions()) * billed["question_id"].n_unique()  # one request asks for all dimensions
+        told = len(taxonomy.dimensions()) * billed["question_id"].n_unique()  # one request asks for all dimensions
         if who in costs:
             # a part without a price makes the whole unknown
             costs[str(who)] = None if billed["cost"].null_count() else float(billed["cost"].sum()) / told
@@ -214,5 +209,5 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
 
 def _by_annotator(annotations: pl.DataFrame) -> dict[str, pl.DataFrame]:
     # difficulty from people is no label of a model
-    stated = annotations.filter(pl.col("annotator") != MEASURED)
+    stated = annotations.filter(pl.col("annotator") != annotator.MEASURED)
     return {str(name): rows.select(_SAID) for (name,), rows in stated.group_by("annotator", maintain_order=True)}

@@ -4,10 +4,9 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
-from build_dataset.pipeline.characters import Folding
-from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline import characters, patterns
 
-_P = Patterns(__name__)
+_P = patterns.Patterns(__name__)
 _READ = 1 << 8  # size of the cache of folded texts: those of one question are folded again by each of its readers
 _LOOKS = ((0xA0, 0xA1), (0x24B6, 0x24D0), (0x3000, 0x3001), (0xFF01, 0xFF5F), (0x1D400, 0x1D6A4), (0x1F130, 0x1F14A))
 """Blanks and signs of full width; letters in circles, bold, or in boxes: NFKC makes plain ones of them."""
@@ -24,14 +23,11 @@ _LIKE = str.maketrans(
 )
 """Cyrillic and Greek capitals as Latin ones, traditional cue characters as simplified ones."""
 _MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'"), ord("–"): ord("-")}
-_FOLD = Folding({**_STYLED, **_LIKE, **_MARKUP})
+_FOLD = characters.Folding({**_STYLED, **_LIKE, **_MARKUP})
 
-_MARKS = re.compile(
-    "|".join(
-        f"(?P<open{at}>{row['pattern']})|(?P<close{at}>{row['closes']})" for at, row in enumerate(_P.rows("thoughts"))
-    ),
-    re.IGNORECASE,
-)
+_THOUGHTS = enumerate(_P.rows("thoughts"))
+_PAIRS = (f"(?P<open{at}>{row['pattern']})|(?P<close{at}>{row['closes']})" for at, row in _THOUGHTS)
+_MARKS = re.compile("|".join(_PAIRS), re.IGNORECASE)
 
 
 @lru_cache(_READ)

@@ -15,9 +15,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from build_dataset.pipeline.cli.build import add_stages
+from build_dataset.pipeline.cli import build, options
 from build_dataset.pipeline.cli.language import MessageLanguage, choose, translated, word
-from build_dataset.pipeline.cli.options import add_commands
 from build_dataset.schemas.errors import UserError
 
 app = typer.Typer(
@@ -62,8 +61,8 @@ def _options(
     choose(lang)
 
 
-add_commands(app)
-add_stages(app)
+options.add_commands(app)
+build.add_stages(app)
 
 
 def main() -> None:

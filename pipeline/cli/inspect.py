@@ -21,8 +21,7 @@ from build_dataset.pipeline.cli import report
 from build_dataset.pipeline.cli.language import is_chinese, stage_name, translated, word
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.ocr.params import OcrParams
-from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.taxonomy import dimensions
+from build_dataset.schemas import errors, taxonomy
 from build_dataset.schemas.wording import counted, in_both_languages, look_at
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
     numbers = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", (pages or "").strip())  # "3", "1-20"
     first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (0, 0)
     if pages is not None and not 1 <= first <= last:  # 0-3 and 9-2 are refused
-        raise UserError(f"--pages {pages}: write it as FIRST-LAST, e.g. --pages 1-20")
+        raise errors.UserError(f"--pages {pages}: write it as FIRST-LAST, e.g. --pages 1-20")
     shown = None if pages is None else range(first, last + 1)
     document, content = inspect_page(dataset.build, dataset.raw, paper, shown)
     path = dataset.build / "inspect" / f"{_file_name(document)}.html"
@@ -104,11 +103,8 @@ def _print_table(table: TableView, named: bool) -> None:
             options = (f"{option.label}. {escape(option.text)}" for option in question.options)
             key = "".join(question.answer or []) or "—"
             shown += [escape(question.stem), *options, f"答案 answer: {key}"]
-        rows.add_row(
-            str(sample.row),
-            escape("\n".join(line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…" for line in lines)),
-            "\n".join(shown) or "—",
-        )
+        cut = "\n".join(line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…" for line in lines)
+        rows.add_row(str(sample.row), escape(cut), "\n".join(shown) or "—")
     Console().print(rows)
 
 
@@ -186,10 +182,10 @@ def list_items(
 
     build = config.dataset.build
     if not (build / "ocr").is_dir():
-        raise UserError(f"nothing built in {build}: run `build-dataset run` first")
+        raise errors.UserError(f"nothing built in {build}: run `build-dataset run` first")
     rows, losses = items(build, outcome, file, reason), source_losses(partial(find_table, build))
     if file and not rows and not any(file.casefold() in loss.document.casefold() for loss in losses):
-        raise UserError(f"--file {file}: no such source was read; `build-dataset status` lists them")
+        raise errors.UserError(f"--file {file}: no such source was read; `build-dataset status` lists them")
     if as_json:
         report.print_json([asdict(row) for row in rows])
         return
@@ -265,7 +261,7 @@ def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: b
         table = Table(*map(word, ("dimension", "label", "status", "who")))
         final = {row["dimension"]: row for row in story.labels}
         machine = {row["dimension"]: row for row in story.annotations}
-        for name, dimension in dimensions().items():
+        for name, dimension in taxonomy.dimensions().items():
             row, guess = final.get(name), machine.get(name, {})
             known = row or guess  # the experts first, then the annotator
             label, guessed = known.get("label"), word(" (estimate)") if known.get("estimate") else ""

@@ -12,11 +12,10 @@ import typer
 from rich.markup import escape
 
 from build_dataset.pipeline.config import FILE_NAME, ConfigBase, load, toml_value
-from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.errors import UserError
+from build_dataset.schemas import data, errors
 from build_dataset.schemas.params import Params
 
-_HELP = shipped_toml("build_dataset.pipeline.cli", "templates/commands.toml")
+_HELP = data.shipped_toml("build_dataset.pipeline.cli", "templates/commands.toml")
 DEFAULT_CONFIG = Path(FILE_NAME)
 _WHICH: dict[str, tuple[Any, Any]] = {"config": (Path, DEFAULT_CONFIG), "overrides": (list[str] | None, None)}
 """Type and default of the options that name a configuration."""
@@ -100,7 +99,7 @@ def configure(path: Path, pairs: list[str] | None, options: Mapping[str, Any] | 
     for pair in pairs or []:
         key, separator, value = pair.partition("=")  # a value may hold further signs: a=b=c
         if not separator:
-            raise UserError(f"--set {pair}: write it as KEY=VALUE, e.g. --set dataset.seed=7")
+            raise errors.UserError(f"--set {pair}: write it as KEY=VALUE, e.g. --set dataset.seed=7")
         overrides[key.strip()] = toml_value(value.strip())
     overrides.update({key: value for key, value in (options or {}).items() if value is not None})
     return load(path, overrides)

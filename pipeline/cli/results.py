@@ -12,9 +12,8 @@ from build_dataset.pipeline.api import stage_names
 from build_dataset.pipeline.cli.language import translated
 from build_dataset.pipeline.cli.report import print_line, print_template, save, shown
 from build_dataset.pipeline.config import FILE_NAME, ConfigBase, load
+from build_dataset.schemas import errors, wording
 from build_dataset.schemas.dataset import DatasetParams
-from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.wording import counted, minute
 
 _OPEN_LABELS = {
     "unreviewed": "not reviewed by any expert",
@@ -35,10 +34,10 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
     read = {path.resolve() for path in (source, key) if path is not None}  # links and ../ name the same file
     beside = unsure_file(out).resolve() in read
     if beside or any(out.resolve() == path or (out.exists() and path.exists() and out.samefile(path)) for path in read):
-        raise UserError(f"--out {out} would replace the file that is read: choose another name")
+        raise errors.UserError(f"--out {out} would replace the file that is read: choose another name")
     if key is None:
         if tables is not None:
-            raise UserError("--tables goes with --key: without one there are no categories to score by")
+            raise errors.UserError("--tables goes with --key: without one there are no categories to score by")
         counts = score_file(source, out, params)
     else:
         from build_dataset.pipeline.evaluate.results import build
@@ -56,7 +55,7 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
             print_line(f"{scored.missing} questions of the key have no answer in {source.name}")
     unsure = list(read_items(unsure_file(out)))
     if unsure:
-        print_line(f"{counted(len(unsure), 'output')} read weakly or not at all: {shown(unsure_file(out))}")
+        print_line(f"{wording.counted(len(unsure), 'output')} read weakly or not at all: {shown(unsure_file(out))}")
     unread = sum(row["extracted"] is None for row in unsure)
     if unread > max(2, counts["rows"] // 20):
         print_line(f"{unread} of {counts['rows']} outputs give no answer that can be read 许多输出未读出答案")
@@ -91,7 +90,7 @@ def _agree(dataset: DatasetParams) -> None:
     doubts = list[str]()
     last = max(last_runs(dataset.build).values(), key=lambda run: run.started, default=None)
     if last and last.outcome == "failed":
-        doubts.append(f"the last run failed at {last.stage} ({minute(last.started)})")
+        doubts.append(f"the last run failed at {last.stage} ({wording.minute(last.started)})")
     labels = find_table(dataset.build, "review/labels")
     counts = Counter() if labels is None else Counter(labels["status"])
     if some := ", ".join(f"{counts[status]:,} {name}" for status, name in _OPEN_LABELS.items() if counts[status]):
@@ -99,7 +98,7 @@ def _agree(dataset: DatasetParams) -> None:
     if not doubts:
         return
     if not (sys.stdin.isatty() and typer.confirm(translated(f"{'; '.join(doubts)}; release it as it is?"))):
-        raise UserError(
+        raise errors.UserError(
             f"{'; '.join(doubts)}; settle it (`run`, `review status`), or take it so: `build-dataset release --yes`"
         )
 
@@ -107,7 +106,7 @@ def _agree(dataset: DatasetParams) -> None:
 def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
     """Print what would be uploaded, or upload it."""
     if find_spec("huggingface_hub") is None:  # an optional package
-        raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
+        raise errors.UserError("--push needs huggingface_hub: pip install huggingface_hub")
     from build_dataset.pipeline.export.release import plan_upload, push_release
 
     console = Console(stderr=True)
@@ -115,7 +114,7 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
     print_template("upload", {"plan": plan, "repo": repo, "yes": yes}, console)
     if yes:  # a release is public: asked for twice
         address = push_release(dataset, plan)
-        print_line(f"✓ {counted(len(plan.files), 'file')} uploaded: {address}", "green", console=console)
+        print_line(f"✓ {wording.counted(len(plan.files), 'file')} uploaded: {address}", "green", console=console)
 
 
 def _freeze(config: ConfigBase) -> None:

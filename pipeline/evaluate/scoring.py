@@ -14,10 +14,9 @@ import numpy as np
 from rapidfuzz.distance import LCSseq
 
 from build_dataset.pipeline.stats.intervals import Floats, Interval
+from build_dataset.schemas import data, grouping
 from build_dataset.schemas.annotations import LabelStatus
-from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.evaluation import Outcome, Score, Sureness
-from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.taxonomy import dimensions, exam_names
 
@@ -147,14 +146,9 @@ def count_overlap(text: str, reference: str) -> TextCounts:
     matches = tuple(sum(counts.values()) for counts in shared)
     longest = LCSseq.similarity(words, wanted)
     possible = (max(len(words) - index, 0) for index in range(_ORDERS))
-    return TextCounts(
-        (*matches, *possible, len(wanted)),
-        (
-            _f1(matches[0], len(words), len(wanted)),
-            _f1(matches[1], len(words) - 1, len(wanted) - 1),
-            _f1(longest, len(words), len(wanted)),
-        ),
-    )
+    sizes = (len(words), len(wanted))
+    pairs = _f1(matches[1], len(words) - 1, len(wanted) - 1)
+    return TextCounts((*matches, *possible, len(wanted)), (_f1(matches[0], *sizes), pairs, _f1(longest, *sizes)))
 
 
 def bleu(sums: Floats, orders: int = _ORDERS) -> Floats:
@@ -182,7 +176,7 @@ def _f1(matched: int, length: int, wanted: int) -> float:
 OVERALL = Slice("overall", "全部", "all")
 _REVIEWED = (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
 REVIEWED = "reviewed"  # the label status of a question whose five labels experts settled
-_WORDS = shipped_toml("build_dataset.pipeline.evaluate", "slices.toml")
+_WORDS = data.shipped_toml("build_dataset.pipeline.evaluate", "slices.toml")
 _STATUS: dict[str, str] = _WORDS["label_status"]
 _LENGTH_STEP = 10  # characters a slice of question length spans (CMExam, figure 3)
 _LENGTHS = [*(f"{start}–{start + _LENGTH_STEP - 1}" for start in range(0, 100, _LENGTH_STEP)), "100+"]
@@ -221,7 +215,7 @@ Sliced = TypeVar("Sliced", ReleaseRow, Graded)
 def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
     """The questions, or graded answers to questions, of every slice; slices in the order of tables."""
     asked = ((item, item.question if isinstance(item, Graded) else item) for item in items)
-    parts = group_values((part, item) for item, question in asked for part in slices_of(question))
+    parts = grouping.group_values((part, item) for item, question in asked for part in slices_of(question))
     names, exams = list(dimension_names()), list(exam_names())
     # as the label set and the catalogue list them
     known = {name: dimension.zh_names() for name, dimension in dimensions().items()}

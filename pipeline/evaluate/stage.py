@@ -7,26 +7,20 @@ from functools import cached_property, partial
 from typing import Any
 
 from build_dataset.annotation.llm_annotator import estimate_requests
-from build_dataset.pipeline.evaluate import grading
+from build_dataset.pipeline.evaluate import comparing, grading, prompting, scoring
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, chat_requests, open_backend
 from build_dataset.pipeline.evaluate.backends.local.loading import missing_packages
-from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from build_dataset.pipeline.evaluate.judging.scores import RUBRIC, Verdicts, judge, judge_agreement, judged_scores
 from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel, TransformersModel
-from build_dataset.pipeline.evaluate.prompting import failed_item, load_template
+from build_dataset.pipeline.evaluate.results import build
 from build_dataset.pipeline.evaluate.results import build as results
-from build_dataset.pipeline.evaluate.results.build import Evaluated
-from build_dataset.pipeline.evaluate.scoring import by_slice, human_scores
 from build_dataset.pipeline.evaluate.tasks import PromptSource, RunOutcome, TaskWork, load_cases, task_work
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
+from build_dataset.schemas import errors, questions, release, wording
 from build_dataset.schemas import evaluation as records
 from build_dataset.schemas.dataset import DatasetParams
-from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.questions import SPLITS, Rejection, ReviewItem
-from build_dataset.schemas.release import ReleaseRow
-from build_dataset.schemas.wording import tally_failures
 
 
 @dataclass
@@ -46,12 +40,12 @@ class _Evaluation:
         return [row for made in self.runs.values() for row in made.predictions]
 
     @cached_property
-    def waiting(self) -> list[ReviewItem]:
+    def waiting(self) -> list[questions.ReviewItem]:
         """Everything that the next run asks again."""
         return [*[item for made in self.runs.values() for item in made.waiting], *self.verdicts.waiting]
 
     @property
-    def rejects(self) -> list[Rejection]:
+    def rejects(self) -> list[questions.Rejection]:
         """What a run was not asked."""
         pairs = ((run, left) for run, work in self.works.items() for left in work.left_out)
         return [left.model_copy(update={"detail": f"{run} was not asked: {left.detail}"}) for run, left in pairs]
@@ -59,7 +53,7 @@ class _Evaluation:
 
 def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     """Ask every configured model its task's questions and score what it gives; a request that failed waits."""
-    splits = {name: list(ReleaseRow.from_frame(tables[name])) for name in SPLITS}
+    splits = {name: list(release.ReleaseRow.from_frame(tables[name])) for name in questions.SPLITS}
     source = PromptSource(splits, params, context.seed)
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
@@ -73,7 +67,8 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     if ended and len(ended) == len(runs):
         raise ended[0]
     scores = [score for made in runs.values() for score in made.scores]
-    scores += [score for part, rows in by_slice(source.questions).items() for score in human_scores(part, rows)]
+    for part, rows in scoring.by_slice(source.questions).items():
+        scores += scoring.human_scores(part, rows)
     verdicts, texts = Verdicts(), [text for made in runs.values() for text in made.written]
     if params.judge is not None and texts:
         with context.progress(len(texts), "verdicts") as advance:
@@ -91,7 +86,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
 
 def estimate(tables: Tables, params: EvaluateParams, context: Context) -> list[str]:
     """Return a line a model: the prompts that are not stored, with tokens and cost of an endpoint; asks nobody."""
-    splits = {name: list(ReleaseRow.from_frame(tables[name])) for name in SPLITS}
+    splits = {name: list(release.ReleaseRow.from_frame(tables[name])) for name in questions.SPLITS}
     source = PromptSource(splits, params, context.seed)
     lines = []
     for options in params.all_models():
@@ -111,16 +106,16 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
     try:
         for generation in backend.generate(work.prompts, advance):
             given[generation.prompt_id] = generation
-    except UserError as error:
+    except errors.UserError as error:
         # What ends one model, such as a key that is refused, must not end the others.
         ended = error
         failure = Failure("ended", str(error))
         unasked = [prompt.id for prompt in work.prompts if prompt.id not in given]
         given |= {name: Generation(name, None, failure=failure) for name in unasked}
         advance(len(unasked))
-    failures = ((prompt.id, given[prompt.id].failure) for prompt in work.prompts)
+    failures = ((prompt.id, why) for prompt in work.prompts if (why := given[prompt.id].failure) is not None)
     made = work.read(run, given)
-    made.waiting = [failed_item(at, why.reason, f"{run}: {why.detail}") for at, why in failures if why is not None]
+    made.waiting = [prompting.failed_item(at, why.reason, f"{run}: {why.detail}") for at, why in failures]
     # What a model is, what its server calls it and the libraries that its outputs were made with; tokens and cost of
     # its outputs are null where unknown, and calls that were paid in vain stand apart.
     texts = [each for each in given.values() if each.text is not None]
@@ -150,10 +145,10 @@ def _sum(values: Sequence[float | None]) -> float | None:
 def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     unanswered, rejects, verdicts = len(made.waiting), made.rejects, made.verdicts
     asked = len(made.predictions) + verdicts.requests
-    comparisons = compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
+    comparisons = comparing.compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
     askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
     agreement = judge_agreement(verdicts.judgements)
-    evaluated = Evaluated(made.scores, comparisons, agreement, askings=askings)
+    evaluated = build.Evaluated(made.scores, comparisons, agreement, askings=askings)
     return Result(
         tables={
             "predictions": records.Prediction.to_frame(made.predictions),
@@ -185,7 +180,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             headlines=results.headlines(made.scores),
             ended={run: each.ended for run, each in made.runs.items() if each.ended},
             waiting=unanswered,
-            reasons=tally_failures((item.reason, item.detail) for item in made.waiting),
+            reasons=wording.tally_failures((item.reason, item.detail) for item in made.waiting),
             stray=made.stray,
             unread=grading.count_unread(made.predictions),
         ),
@@ -210,13 +205,13 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
     """A line for every model that cannot be asked as configured; empty when nothing stands in the way."""
     try:
         models = params.all_models()
-    except UserError as error:
+    except errors.UserError as error:
         return [str(error)]
     lines: list[str] = []
     for model in models:
         if isinstance(model, OpenAiModel) and (missing := model.missing()) is not None:
             lines.append(f"evaluate, {model.run_name()}: {missing}")
-        lines += _said(partial(load_template, model.template(), model.task))
+        lines += _said(partial(prompting.load_template, model.template(), model.task))
         if isinstance(model, TransformersModel) and (missing := missing_packages(model)) is not None:
             lines.append(missing)
         lines += _said(partial(load_cases, params.cases)) if model.task is records.Task.CLINICAL else []
@@ -229,6 +224,6 @@ def _said(attempt: Callable[[], object]) -> list[str]:
     """Return the error of an attempt."""
     try:
         attempt()
-    except UserError as error:
+    except errors.UserError as error:
         return [str(error)]
     return []

@@ -22,11 +22,10 @@ from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.taxonomy import dimensions
 
 DEFAULT = ScoreParams()
+_Row = Mapping[str, Any]
 STRICT = (Sureness.EXPLICIT, Sureness.CONCLUDED)
 _SINGLE = re.compile(r"单项?选|单项$|single|[AB][1-4]?(?:\s*/\s*A?[1-4])?(?:型|\Z)", re.IGNORECASE)
-_MULTIPLE = re.compile(
-    r"多项?选|多项$|multi(?:ple)?(?:\Z|[-_\s]*(?:answer|correct|response|select))|X(?:型|\Z)", re.IGNORECASE
-)
+_MULTIPLE = re.compile(r"(?i)多项?选|多项$|multi(?:ple)?(?:\Z|[-_\s]*(?:answer|correct|response|select))|X(?:型|\Z)")
 """Beginnings of names of item types, as exams, CMB and others write them.
 
 Neither are 不定项选择题, and multiple choice, which says that there are options.
@@ -97,9 +96,7 @@ def _write_lines(rows: Iterable[Mapping[str, Any]], path_out: Path) -> None:
         raise UserError(f"{path_out}: cannot be written: {error.strerror}") from None
 
 
-def score_row(
-    row: Mapping[str, Any], answer_first: bool | None = None, params: ScoreParams = DEFAULT
-) -> dict[str, Any]:
+def score_row(row: _Row, answer_first: bool | None = None, params: ScoreParams = DEFAULT) -> dict[str, Any]:
     """One row with ``extracted``, ``rule``, ``sureness`` and ``correct`` added."""
     known = _OutputRow.model_validate(row)
     kind = (known.question_type or "").strip()

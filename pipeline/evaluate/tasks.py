@@ -141,11 +141,8 @@ class AnswerWork:
         examples = source.examples(options.shots)
         self.left_out = source.keyless("the question has no key to score against")
         asked = ((row, messages(self._template, row, examples.of(row))) for row in source.questions)
-        self.prompts = [
-            Prompt(repeated(row.question_id, repeat), chat, row, repeat)
-            for row, chat in asked
-            for repeat in range(options.repeats)
-        ]
+        each = ((row, chat, repeat) for row, chat in asked for repeat in range(options.repeats))
+        self.prompts = [Prompt(repeated(row.question_id, repeat), chat, row, repeat) for row, chat, repeat in each]
 
     def read(self, run: str, made: Mapping[str, Generation]) -> RunOutcome:
         """Read and score generations by prompt id."""

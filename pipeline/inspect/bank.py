@@ -9,22 +9,18 @@ from typing import Any
 
 from build_dataset.annotation.adjudication import Reviewed
 from build_dataset.pipeline.archives import is_archive
+from build_dataset.pipeline.ocr import interfaces, tasks
 from build_dataset.pipeline.ocr.assemble import DocumentState, Exam, document_of, rows_of
-from build_dataset.pipeline.ocr.interfaces import RowReader
 from build_dataset.pipeline.ocr.params import OcrParams
-from build_dataset.pipeline.ocr.readers import find_reader
-from build_dataset.pipeline.ocr.readers.docx import DocxReader
-from build_dataset.pipeline.ocr.tasks import FileTask, inspect_file
+from build_dataset.pipeline.ocr.readers import docx, find_reader
 from build_dataset.pipeline.parse.columns import Columns, Unclear
 from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of
 from build_dataset.pipeline.runtime.sources import papers
+from build_dataset.schemas import documents, questions, taxonomy
 from build_dataset.schemas.columns import plain_header
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
-from build_dataset.schemas.documents import RawFile, SourceRow
 from build_dataset.schemas.errors import UnreadableDocument, UserError
 from build_dataset.schemas.identity import file_sha256
-from build_dataset.schemas.questions import Question
-from build_dataset.schemas.taxonomy import LabelName, dimensions
 
 
 @dataclass(frozen=True)
@@ -33,7 +29,7 @@ class Sample:
 
     row: int
     fields: dict[str, Any]
-    question: Question | None
+    question: questions.Question | None
     doubt: str | None  # why it waits or is rejected; None when it is kept
 
 
@@ -73,16 +69,17 @@ def read_bank(
 ) -> tuple[list[SourceTable], Sequence[str]] | None:
     """Return the tables of a bank, read as ``declared`` by sheet, and what was left out; None when it is no table."""
     try:
-        if not isinstance(find_reader(path, params), RowReader | DocxReader):
+        if not isinstance(find_reader(path, params), interfaces.RowReader | docx.DocxReader):
             return None
-        facts = inspect_file(FileTask(document, path, params))  # limits of size hold here too
+        facts = tasks.inspect_file(tasks.FileTask(document, path, params))  # limits of size hold here too
         if facts.rows is None:  # a Word document with text
             return None
     except UnreadableDocument as error:
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
-    file = RawFile(document=document, sha256=file_sha256(path), bytes=path.stat().st_size)
+    file = documents.RawFile(document=document, sha256=file_sha256(path), bytes=path.stat().st_size)
     reading = DocumentState(file, path, facts)  # as the ocr stage makes it
-    return sources_of(SourceRow.from_frame(rows_of(reading)), document_of(reading, Exam()), declared), facts.told
+    rows = documents.SourceRow.from_frame(rows_of(reading))
+    return sources_of(rows, document_of(reading, Exam()), declared), facts.told
 
 
 def _view(source: SourceTable, most: int) -> TableView:
@@ -143,14 +140,14 @@ def read_labelled(path: Path) -> list[Reviewed]:
                 raise UserError(f"{path}: {read.detail}: correct it")
             labelled.append(Reviewed(read[0], labels))
     if not labelled:
-        raise UserError(f"{path} has no labelled question: it needs a column of {', '.join(dimensions())}")
+        raise UserError(f"{path} has no labelled question: it needs a column of {', '.join(taxonomy.dimensions())}")
     return labelled
 
 
-def _labels(path: Path, number: int, fields: Mapping[str, object]) -> Iterator[tuple[str, LabelName]]:
+def _labels(path: Path, number: int, fields: Mapping[str, object]) -> Iterator[tuple[str, taxonomy.LabelName]]:
     for header, value in fields.items():
         named = _CMEXAM.get(plain_header(header), plain_header(header))  # "Area of Competency": competency
-        for name, dimension in dimensions().items():
+        for name, dimension in taxonomy.dimensions().items():
             if named in map(plain_header, (name, dimension.zh, dimension.en)) and str(value or "").strip():
                 label = dimension.find(str(value))
                 if label is None:

@@ -8,9 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from build_dataset.pipeline.explain import StageEvent
-from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.documents import Step, UnsureCharacter
-from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas import data, documents, grouping
 from build_dataset.schemas.places import OPTION, Place, find_unsure, mark_places
 from build_dataset.schemas.wording import doubts_key, findings, quoted
 
@@ -30,7 +28,7 @@ class Fate(StrEnum):
     RUNNING = "running"
 
 
-NAMES: dict[str, dict[str, Any]] = shipped_toml("build_dataset.pipeline.inspect", "names.toml")
+NAMES: dict[str, dict[str, Any]] = data.shipped_toml("build_dataset.pipeline.inspect", "names.toml")
 """English and Chinese names of ``fates`` and ``regions``, and the fates of lines by the ``steps`` of a paper."""
 
 LOW_CONFIDENCE = 0.9  # of a question's least confident line: below it, it is shown among the uncertain ones
@@ -45,7 +43,7 @@ class ItemCard:
     events: list[StageEvent] = field(default_factory=list)
     question: dict[str, Any] | None = None
     """The newest row of table ``questions``; for others the record they would have been."""
-    steps: list[Step] = field(default_factory=list)
+    steps: list[documents.Step] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)  # the lines of unused text
     pages: list[int] = field(default_factory=list)
 
@@ -55,10 +53,10 @@ class ItemCard:
         return [quotation for event in self.events for quotation in quoted(event.detail or "")]
 
     @cached_property
-    def unsure(self) -> list[UnsureCharacter]:
+    def unsure(self) -> list[documents.UnsureCharacter]:
         """Characters that may be misread, of an item that a person has to look at."""
         signs = (self.question or {}).get("unsure") if self.fate in (Fate.WAITING, Fate.DOUBTFUL) else None
-        return [UnsureCharacter.model_validate(sign) for sign in signs or ()]
+        return [documents.UnsureCharacter.model_validate(sign) for sign in signs or ()]
 
     @property
     def doubts_key(self) -> bool:
@@ -79,7 +77,7 @@ class ItemCard:
     @cached_property
     def _places(self) -> dict[str, list[Place]]:
         unsure = find_unsure(self._texts, self.unsure)
-        return group_values((place.field, place) for _, places in unsure for place in places)
+        return grouping.group_values((place.field, place) for _, places in unsure for place in places)
 
     @property
     def confidence(self) -> float | None:

@@ -21,10 +21,9 @@ from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.publish import built, find_rows, find_table, read_manifest
 from build_dataset.pipeline.set_aside import LOSING, settled_questions
 from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas import grouping, questions
 from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, Trace
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.questions import Region
 from build_dataset.schemas.wording import counted, findings, in_both_languages, look_at, settling
 
 MAX_PAGES = 120  # of the paper on one HTML page: more are neither legible in its size nor quick to load
@@ -71,7 +70,7 @@ class PaperTables:
     def items(self) -> dict[Place, list[str]]:
         """The items that each line belongs to."""
         traces = [trace for trace in self.traces if trace.item_id != trace.document]
-        return group_values((place, trace.item_id) for trace in traces for place in line_places(trace.spans))
+        return grouping.group_values((place, trace.item_id) for trace in traces for place in line_places(trace.spans))
 
     @cached_property
     def fates(self) -> dict[Place, Fate]:
@@ -300,15 +299,12 @@ def _doubted_lines(lines: Sequence[Line], owners: Iterable[Sequence[ItemCard]]) 
 def _boxes(lines: Sequence[Line], became: Sequence[PageMark]) -> list[PageMark]:
     """Return blocks of lines of the same items, one after the other, and regions on top of them."""
     pairs = list(zip(lines, became, strict=True))
-    regions = [
-        PageMark(line.kind, mark.cards, _region(line.kind), line.box)
-        for line, mark in pairs
-        if line.kind in NAMES["regions"] and not line.text
-    ]
+    bare = ((line, mark) for line, mark in pairs if line.kind in NAMES["regions"] and not line.text)
+    regions = [PageMark(line.kind, mark.cards, _region(line.kind), line.box) for line, mark in bare]
     blocks = groupby((pair for pair in pairs if pair[1].style != "none"), lambda pair: pair[1])
     marks = []
     for mark, block in blocks:
-        parts = [Region(page=line.page, box=line.box) for line, _ in block if line.box]
+        parts = [questions.Region(page=line.page, box=line.box) for line, _ in block if line.box]
         marks += [replace(mark, box=strip.box) for strip in page_strips(parts)]
     return marks + regions
 

@@ -38,16 +38,9 @@ def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
         if doubts := [doubt for doubt in outcome[0] if doubt.kind not in params.ignore]:
             doubted += doubts
             # The first doubt's reason, and all doubts as evidence: stem: '乙状结场' → 乙状结肠; proofread_…: …
-            lines = [(f"proofread_{doubt.kind}", _evidence(question, doubt)) for doubt in doubts]
-            waiting.append(
-                _item(
-                    question,
-                    *(
-                        lines[0][0],
-                        "; ".join([lines[0][1], *(f"{reason}: {evidence}" for reason, evidence in lines[1:])]),
-                    ),
-                )
-            )
+            (reason, first), *more = [(f"proofread_{doubt.kind}", _evidence(question, doubt)) for doubt in doubts]
+            detail = "; ".join([first, *(f"{code}: {evidence}" for code, evidence in more)])
+            waiting.append(_item(question, reason, detail))
     kept = tables["questions"].filter(~pl.col("question_id").is_in([item.item_id for item in waiting]))
     bill = reader.bill()
     return Result(

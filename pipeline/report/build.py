@@ -13,14 +13,12 @@ import polars as pl
 from build_dataset.pipeline.report.params import ReportParams
 from build_dataset.pipeline.set_aside import settled_questions
 from build_dataset.pipeline.stage import Tables
-from build_dataset.schemas.base import Record
-from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas import base, data, wording
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.questions import SPLIT_NAMES, SPLITS
-from build_dataset.schemas.wording import Notice, counted
 
-Row = TypeVar("Row", bound=Record)
-WORDS: dict[str, Any] = shipped_toml("build_dataset.pipeline.report", "words.toml")
+Row = TypeVar("Row", bound=base.Record)
+WORDS: dict[str, Any] = data.shipped_toml("build_dataset.pipeline.report", "words.toml")
 WORDS["splits"] = SPLIT_NAMES  # names in both languages, by what they name: `stages`, `splits`, `merged` …
 
 
@@ -30,14 +28,14 @@ class _Counting(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         """Return ``2 questions`` for a name, and the usual form for other specifications."""
         if format_spec[:1].isalpha() and isinstance(value, int):  # "{n:question}", not "{share:.2f}"
-            return counted(value, *format_spec.split("/"))
+            return wording.counted(value, *format_spec.split("/"))
         return str(super().format_field(value, format_spec))
 
 
-def notice(name: str, /, *, lost: int = 0, **values: Any) -> Notice:
+def notice(name: str, /, *, lost: int = 0, **values: Any) -> wording.Notice:
     """Return a notice of ``words.toml`` with its placeholders filled in; ``lost`` questions are missing for it."""
     english, chinese = (_Counting().format(text, lost=lost, **values) for text in WORDS["notices"][name])
-    return Notice(english, chinese, lost)
+    return wording.Notice(english, chinese, lost)
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Section:
     """A part of the page; its template ``templates/<name>.html`` shows ``values`` as ``it``."""
 
     values: Mapping[str, Any]
-    notices: Sequence[Notice] = ()
+    notices: Sequence[wording.Notice] = ()
     """Sentences to know before trusting the result; all of them stand at the head of the page."""
     files: Mapping[str, bytes] = field(default_factory=dict)  # figures and tables beside the page, by path
 

@@ -49,13 +49,8 @@ def lengths(build: Build) -> Section | None:
     bins = {name: Counter(bisect_left(_EDGES, size, 1) for size in sizes) for name, sizes in filled.items()}
     places = range(1, len(_EDGES) + 1)
     shares = {name: [counts[at] / len(filled[name]) for at in places] for name, counts in bins.items()}
-    values = {
-        "table": table,
-        "shares": shares,
-        "bins": _BINS,
-        "largest": max(share for shares_of in shares.values() for share in shares_of),
-    }
-    return Section(values, files=table.files())
+    largest = max(share for shares_of in shares.values() for share in shares_of)
+    return Section({"table": table, "shares": shares, "bins": _BINS, "largest": largest}, files=table.files())
 
 
 def labels(build: Build) -> Section | None:

@@ -9,19 +9,17 @@ from typing import Any
 import polars as pl
 
 from build_dataset.annotation.rubric import aspects
+from build_dataset.pipeline.evaluate import grading, scoring
 from build_dataset.pipeline.evaluate.extraction import visible_output
-from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.judging.scores import EXPERT
 from build_dataset.pipeline.evaluate.results.build import NOTES, Evaluated, plots, table_groups, unreviewed_warning
 from build_dataset.pipeline.evaluate.results.papers import table_name
 from build_dataset.pipeline.evaluate.results.view import REFERENCES, View, run_name, value
-from build_dataset.pipeline.evaluate.scoring import accepted_answers
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import unfold
 from build_dataset.schemas import evaluation as records
-from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.release import ReleaseRow
+from build_dataset.schemas import grouping, release
 
 PAGE = "answers.html"
 _FEW = 100  # questions below which the interval of an accuracy is wider than 20 points
@@ -40,12 +38,12 @@ def evaluation(build: Build) -> Section | None:
     if (frame := build.filled("evaluate/scores")) is None:
         return None
     settings = build.stage("evaluate").facts.get("asked", {}).items()
-    known = RunSettings.__dataclass_fields__  # an earlier evaluation may have told more
+    known = grading.RunSettings.__dataclass_fields__  # an earlier evaluation may have told more
     results = Evaluated(
         list(records.Score.from_frame(frame)),
         build.records("evaluate/comparisons", records.Comparison),
         build.records("evaluate/judge_agreement", records.JudgeAgreement),
-        {run: RunSettings(**{name: about[name] for name in known}) for run, about in settings},
+        {run: grading.RunSettings(**{name: about[name] for name in known}) for run, about in settings},
     )
     drawn = plots(results) if build.params.figures else {}
     page = answers_page(build)
@@ -125,27 +123,25 @@ def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequ
     groups = (kept if models.is_empty() else models).group_by("question_id", maintain_order=True)
     verdicts = groups.agg(everyone=right.all(), anyone=right.any()).iter_rows()
     kinds = {name: _RIGHT if everyone else _MIXED if anyone else _WRONG for name, everyone, anyone in verdicts}
-    rows = pl.concat([ReleaseRow.to_frame([]), *build.splits.values()])
+    rows = pl.concat([release.ReleaseRow.to_frame([]), *build.splits.values()])
     known = set(rows.filter(pl.col("question_id").is_in(list(kinds)))["question_id"])
     ordered = sorted((name for name in kinds if name in known), key=lambda name: _KINDS.index(kinds[name]))
     shown = ordered[: min(build.params.answers, _ANSWERS // max(1, kept["run"].n_unique()))]
     is_shown = pl.col("question_id").is_in(shown)
-    asked = {row.question_id: row for row in ReleaseRow.from_frame(rows.filter(is_shown))}
+    asked = {row.question_id: row for row in release.ReleaseRow.from_frame(rows.filter(is_shown))}
     predictions = records.Prediction.from_frame(kept.filter(is_shown))
-    by_question = group_values((prediction.question_id, prediction) for prediction in predictions)
+    by_question = grouping.group_values((prediction.question_id, prediction) for prediction in predictions)
     limit, whole = _lengths(build, sum(map(len, by_question.values())))
     cards = []
     for name in shown:
-        keys = accepted_answers(asked[name])  # several where a key was contested
+        texts = ((row, row.raw_output) for row in by_question[name])
+        keys = scoring.accepted_answers(asked[name])  # several where a key was contested
         card = {
             "question": asked[name],
             "kind": kinds[name],
             "right": frozenset().union(*keys) if keys else frozenset(),
             "key": " / ".join(sorted("".join(sorted(key)) for key in keys)),
-            "answers": [
-                (row, None if row.raw_output is None else unfold(row.raw_output, limit, whole, row.span))
-                for row in by_question[name]
-            ],
+            "answers": [(row, None if text is None else unfold(text, limit, whole, row.span)) for row, text in texts],
         }
         cards.append(card)
     return cards, [kinds[name] for name in ordered]
@@ -159,7 +155,7 @@ def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str,
     asked = table.join(predictions, on=["task", "question_id"], how="semi", maintain_order="left")
     kept = asked.head(build.params.answers)
     shown = records.Prediction.from_frame(predictions.join(kept, on=["task", "question_id"], how="semi"))
-    given = group_values(((prediction.task, prediction.question_id), prediction) for prediction in shown)
+    given = grouping.group_values(((prediction.task, prediction.question_id), prediction) for prediction in shown)
     limit, whole = _lengths(build, kept.height + sum(map(len, given.values())))
     cards = [
         {

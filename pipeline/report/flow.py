@@ -11,10 +11,7 @@ from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import item_text, spread_evenly
 from build_dataset.pipeline.review.settled import count_by_reason
 from build_dataset.pipeline.set_aside import OUTCOMES, DoubtedSource, SourceLoss, source_losses
-from build_dataset.schemas.annotations import LabelStatus
-from build_dataset.schemas.questions import SPLITS
-from build_dataset.schemas.taxonomy import DIFFICULTY
-from build_dataset.schemas.wording import Notice, counted, reason_names, remedy
+from build_dataset.schemas import annotations, questions, taxonomy, wording
 
 _QUESTIONS = ("items", "questions")  # Units that share one scale: questions, and items that may become questions.
 _SOURCES = 200  # rows of the table of source files
@@ -29,7 +26,7 @@ def overview(build: Build) -> Section:
     """Figures at a glance: questions, whose parts add up, then files, pages and reviewed labels."""
     losses = source_losses(build.table)
     parts = {name: sum(getattr(loss, name) for loss in losses) for name in OUTCOMES}
-    sizes = [build.stage("export").table(name).get("rows") for name in SPLITS]  # None before the export
+    sizes = [build.stage("export").table(name).get("rows") for name in questions.SPLITS]  # None before the export
     labels = build.filled("review/labels")
     values = {
         "parts": parts,
@@ -41,14 +38,15 @@ def overview(build: Build) -> Section:
         "pages": build.stage("ocr").table("pages").get("rows"),
         "by_ocr": build.stage("ocr").facts.get("pages_by_method", {}).get("ocr", 0),
         "labels": 0 if labels is None else labels.height,
-        "seen": 0 if labels is None else (labels["status"] != LabelStatus.UNREVIEWED.value).sum(),
+        "seen": 0 if labels is None else (labels["status"] != annotations.LabelStatus.UNREVIEWED.value).sum(),
     }
     notices = []
     if labels is not None:
+        has_label = pl.col("label").is_not_null()
         conditions = {
-            "unreviewed": pl.col("status") == LabelStatus.UNREVIEWED.value,
+            "unreviewed": pl.col("status") == annotations.LabelStatus.UNREVIEWED.value,
             "lexicon": pl.col("annotator") == "lexicon",
-            "estimates": ((pl.col("dimension") == DIFFICULTY) & pl.col("estimate") & pl.col("label").is_not_null()),
+            "estimates": (pl.col("dimension") == taxonomy.DIFFICULTY) & pl.col("estimate") & has_label,
         }
         counts = {name: labels.filter(condition).height for name, condition in conditions.items()}
         told: dict[str, Any] = {"share": percent(counts["unreviewed"], labels.height, 0), "total": labels.height}
@@ -67,9 +65,9 @@ def overview(build: Build) -> Section:
 def funnel(build: Build) -> Section:
     """Bars of all stages, reasons below each, the splits at the end."""
     sizes = [stage.counts["in"] for stage in build.ran if stage.counts["unit"] in _QUESTIONS]
-    exported = {name: table["rows"] for name in SPLITS if (table := build.stage("export").table(name))}
-    counts = exported if len(exported) == len(SPLITS) else build.stage("split").facts.get("splits", {})
-    splits = {name: counts[name] for name in SPLITS if name in counts}  # as exported, else as assigned
+    exported = {name: table["rows"] for name in questions.SPLITS if (table := build.stage("export").table(name))}
+    counts = exported if len(exported) == len(questions.SPLITS) else build.stage("split").facts.get("splits", {})
+    splits = {name: counts[name] for name in questions.SPLITS if name in counts}  # as exported, else as assigned
     values = {
         "stages": build.stages,
         "on_one_scale": _QUESTIONS,
@@ -102,28 +100,21 @@ def sources(build: Build) -> Section | None:
     return Section(values, notices)
 
 
-def doubt_notices(doubts: Iterable[DoubtedSource]) -> list[Notice]:
+def doubt_notices(doubts: Iterable[DoubtedSource]) -> list[wording.Notice]:
     """Return a notice for every doubt about a source, which stand before all others."""
-    return [
-        notice(
-            "source_doubt",
-            lost=doubt.questions,
-            name=reason_names().get(doubt.reason, doubt.reason),
-            detail=doubt.detail,
-        )
-        for doubt in doubts
-    ]
+    named = ((wording.reason_names().get(doubt.reason, doubt.reason), doubt) for doubt in doubts)
+    return [notice("source_doubt", lost=each.questions, name=name, detail=each.detail) for name, each in named]
 
 
-def loss_notices(losses: Iterable[SourceLoss], threshold: float) -> list[Notice]:
+def loss_notices(losses: Iterable[SourceLoss], threshold: float) -> list[wording.Notice]:
     """Return a notice for every source that lost more than ``threshold``, the largest loss first."""
     notices = []
     for loss in sorted((loss for loss in losses if loss.share > threshold), key=lambda loss: -loss.lost):
         # How many are missing, why most of them, and what to do.
         [(reason, n)] = [(loss.refused, 0)] if loss.refused else loss.reasons.most_common(1)
-        english, chinese = remedy(reason, loss.document)
+        english, chinese = wording.remedy(reason, loss.document)
         values: dict[str, Any] = {"file": loss.document, "reason": reason, "chinese": chinese, "lost": loss.lost}
-        values["name"] = reason_names().get(reason, reason)  # in Chinese
+        values["name"] = wording.reason_names().get(reason, reason)  # in Chinese
         if loss.refused:
             detail = loss.detail.replace('"FILE"', f'"{loss.document}"') or english
             notices.append(notice("refused", detail=detail, **values))
@@ -154,7 +145,7 @@ def waiting(build: Build) -> Section | None:
     for stage in ran:
         if stage not in before:
             count, chinese = stage.counts["waiting"], WORDS["stages"].get(stage.name, stage.name)
-            items = counted(count, stage.counts["unit"].removesuffix("s"))
+            items = wording.counted(count, stage.counts["unit"].removesuffix("s"))
             notices.append(notice("unsettled", stage=stage.name, chinese=chinese, n=count, said=items))
     return Section({"groups": groups, "alarms": alarms}, notices)
 

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from build_dataset.pipeline.export.card import distribution, statistics
-from build_dataset.pipeline.export.formats import question_text
+from build_dataset.pipeline.export import card, formats
 from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.pipeline.report.build import WORDS
-from build_dataset.schemas.questions import SPLIT_NAMES
-from build_dataset.schemas.taxonomy import Dimension, dimensions, exam_names
+from build_dataset.schemas import questions, taxonomy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,12 +29,12 @@ _LONGEST = 13  # characters of a label's Chinese name; the abbreviation beside i
 
 def text_lengths(rows: pl.DataFrame) -> pl.Series:
     """Return the characters of each question, its case and its stem."""
-    return rows.select(question_text().str.len_chars().cast(pl.Int64).alias("n"))["n"]
+    return rows.select(formats.question_text().str.len_chars().cast(pl.Int64).alias("n"))["n"]
 
 
 def table2(splits: Splits) -> Table:
     """CMExam's table 2, with the average over all questions beside the one that the paper prints."""
-    parts = statistics(splits)
+    parts = card.statistics(splits)
     paper = parts.pop("total_as_published")["mean"]  # only its means differ
     every = parts.values()
     rows = [
@@ -73,7 +71,7 @@ def _flat(name: str, part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _split_name(name: str) -> str:
-    return f"{name} {'总计' if name == 'total' else SPLIT_NAMES[name]}"
+    return f"{name} {'总计' if name == 'total' else questions.SPLIT_NAMES[name]}"
 
 
 def cmb_table1(splits: Splits) -> Table | None:
@@ -87,7 +85,7 @@ def cmb_table1(splits: Splits) -> Table | None:
     counts = parts.group_by(_EXAM[:2]).agg(**sizes).with_columns(total=pl.sum_horizontal(*splits))
     counts = counts.join(subjects, on=_EXAM[:2], how="left", nulls_equal=True)
     # In the order of CMB's catalogue, with English names; what it does not list comes last.
-    names = exam_names()
+    names = taxonomy.exam_names()
     places = {name: place for place, name in enumerate(names)}
     columns = [pl.col(name) for name in _EXAM[:2]]
     english = [column.replace_strict(names, default=None, return_dtype=pl.String) for column in columns]
@@ -129,8 +127,8 @@ def figure2(splits: Splits) -> dict[str, bytes]:
     """``figures/figure2.svg`` and ``.png``; counts are stacked split by split."""
     from matplotlib.patches import Patch
 
-    tall = [dimension.name for dimension in dimensions().values() if len(dimension.labels) > _MANY]
-    small = {name: len(dimension.labels) for name, dimension in dimensions().items() if name not in tall}
+    tall = [dimension.name for dimension in taxonomy.dimensions().values() if len(dimension.labels) > _MANY]
+    small = {name: len(dimension.labels) for name, dimension in taxonomy.dimensions().items() if name not in tall}
     right = ("length", *small)  # one below the other
     with figure(4.5 * (len(tall) + 1), max(2.15 * len(right), 6 * bool(tall))) as drawn:
         axes: dict[str, Axes] = drawn.subplot_mosaic(
@@ -149,20 +147,20 @@ def figure2(splits: Splits) -> dict[str, bytes]:
         by_length.set_xlabel("characters 字数", fontsize=7.5)
         by_length.set_ylabel("questions 题数", fontsize=7.5)
         by_length.grid(visible=False, axis="x")
-        for name, dimension in dimensions().items():
+        for name, dimension in taxonomy.dimensions().items():
             _draw_labels(axes[name], dimension, splits)
         handles = [
-            Patch(color=colour, label=f"{name} {SPLIT_NAMES[name]}")
+            Patch(color=colour, label=f"{name} {questions.SPLIT_NAMES[name]}")
             for name, colour in zip(splits, COLOURS, strict=False)
         ]
         drawn.legend(handles=handles, loc="outside upper right", ncols=len(handles))
         return both_formats("figure2", drawn)
 
 
-def _draw_labels(axes: Axes, dimension: Dimension, splits: Splits) -> None:
+def _draw_labels(axes: Axes, dimension: taxonomy.Dimension, splits: Splits) -> None:
     """Questions by label, the most frequent at the top; difficulty in its own order."""
     axes.set_title(f"{dimension.en}\n{dimension.zh}", fontsize=9)
-    counts = {label: sizes for label, sizes in distribution(splits, dimension.name).items() if label}
+    counts = {label: sizes for label, sizes in card.distribution(splits, dimension.name).items() if label}
     if not counts:
         axes.text(0.5, 0.5, "no label 无标签", ha="center", transform=axes.transAxes)
         axes.set_axis_off()

@@ -129,7 +129,6 @@ class DecidedRow:
 
     def read(self, by: str, moment: datetime) -> PulledRows:
         """Return what a verifier's answer from the server would give; 无 in place of an explanation removes it."""
-        task = {QUESTION_ID: self.waiting.question.question_id}
         question_id, base = self.waiting.question.question_id, self.waiting.base
         kind = KEEP if self.decision == CORRECT else self.decision
         verdict = next(offer.zh for offer in screen.VERDICTS if offer.kind == kind)
@@ -140,12 +139,8 @@ class DecidedRow:
         items = [written(name, text) for name, text in texts.items() if text]
         number = -int(sha256("waiting", by, question_id)[:12], 16)  # none of the server's
         result = [choice(editable.VERDICT, [verdict]), *items]
-        rows = read_task(
-            task,
-            [{"id": number, "completed_by": 0, "updated_at": moment.isoformat(), "result": result}],
-            {0: by},
-            "verification",
-        )
+        given = {"id": number, "completed_by": 0, "updated_at": moment.isoformat(), "result": result}
+        rows = read_task({QUESTION_ID: question_id}, [given], {0: by}, "verification")
         rows.corrections[:] = [
             each.model_copy(update={"after": None}) if each.field in _REMOVABLE and _removes(each.after or "") else each
             for each in rows.corrections
@@ -348,10 +343,8 @@ def take_up(params: ReviewParams, context: Context) -> int:
     # Return the annotations that hold for all of their kind.
     answers = pulled.annotations.select("annotation_id", "answer").drop_nulls().iter_rows()
     results = ((name, json.loads(answer)["result"]) for name, answer in answers)
-    corrected, for_all = (
-        {*texts["annotation_id"]},
-        {name for name, result in results if any(item.get("from_name") == screen.SCOPE for item in result)},
-    )
+    corrected = {*texts["annotation_id"]}
+    for_all = {name for name, result in results if any(item.get("from_name") == screen.SCOPE for item in result)}
     workbooks = folder.read_pulled(context.build, folder.SHEETS)
     decided = {*workbooks.corrections["question_id"], *(each.question_id for each in verdicts)}
     settled, alike = [], {}

@@ -13,10 +13,9 @@ from pathlib import Path
 import polars as pl
 
 from build_dataset.annotation.adjudication import State
-from build_dataset.annotation.label_studio import projects
+from build_dataset.annotation.label_studio import client, projects
 from build_dataset.annotation.label_studio import pull as pulling
 from build_dataset.annotation.label_studio import push as pushing
-from build_dataset.annotation.label_studio.client import Studio
 from build_dataset.annotation.label_studio.pull import PullReport
 from build_dataset.annotation.label_studio.push import PushReport
 from build_dataset.annotation.label_studio.tasks import (
@@ -34,8 +33,7 @@ from build_dataset.pipeline.review.lineage import Lineage, trace
 from build_dataset.pipeline.review.progress import assignment, gold_questions, mix_in_gold, proposals
 from build_dataset.pipeline.review.rulings import Ruling, instruction, rulings_by_expert, shared_rulings
 from build_dataset.pipeline.review.stage import settle_questions, waiting_questions
-from build_dataset.pipeline.runtime.publish import read_table
-from build_dataset.pipeline.runtime.sources import CORRECTIONS
+from build_dataset.pipeline.runtime import publish, sources
 from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.annotations import Annotation
 from build_dataset.schemas.questions import Question
@@ -137,9 +135,9 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
     return send(projects.VERIFICATION, verification_tasks(pairs, crops=crops), params, context), without
 
 
-def connect(params: ReviewParams) -> Studio:
+def connect(params: ReviewParams) -> client.Studio:
     """The connection that the parameters name."""
-    return Studio.connect(params.url, key_env=params.api_key_env, timeout=params.timeout)
+    return client.Studio.connect(params.url, key_env=params.api_key_env, timeout=params.timeout)
 
 
 def send(
@@ -223,5 +221,5 @@ def unknown_people(params: ReviewParams, build: Path) -> list[str]:
 
 def to_apply(build: Path) -> bool:
     """Return whether corrections wait to be applied."""
-    path = build / CORRECTIONS
-    return path.exists() and not read_table(path).filter(pl.col("status") == "accepted").is_empty()
+    path = build / sources.CORRECTIONS
+    return path.exists() and not publish.read_table(path).filter(pl.col("status") == "accepted").is_empty()

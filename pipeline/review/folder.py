@@ -136,11 +136,8 @@ def _kept(path: Path, record: type[Record]) -> pl.DataFrame:
 
 def _with_versions(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
     """Return reviews with what was asked: what came with the answer, else what had been sent by then, or first."""
-    asked = (
-        _kept(build / FOLDER / _SENT, AskedQuestion)
-        .select("question_id", "version", at=pl.col("since").str.to_datetime(time_zone="UTC"))
-        .sort("at")
-    )
+    at = pl.col("since").str.to_datetime(time_zone="UTC")
+    asked = _kept(build / FOLDER / _SENT, AskedQuestion).select("question_id", "version", at=at).sort("at")
     rows = reviews.with_row_index("place").with_columns(at=pl.col("updated_at").str.to_datetime(time_zone="UTC"))
     rows = rows.sort("at").join_asof(asked, on="at", by="question_id", check_sortedness=False)
     first = asked.unique("question_id", keep="first", maintain_order=True).select("question_id", first="version")

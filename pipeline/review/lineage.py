@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from build_dataset.annotation.label_studio.editable import ANSWER, SHARED, STEM
-from build_dataset.annotation.label_studio.read import version_of
+from build_dataset.annotation.label_studio import editable, read
+from build_dataset.pipeline import releases, stage
 from build_dataset.pipeline.dedup.keys import difference, meaning, with_keys
-from build_dataset.pipeline.releases import match_released
-from build_dataset.pipeline.stage import Tables
 from build_dataset.schemas.annotations import AskedQuestion, Correction, CorrectionStatus
 from build_dataset.schemas.places import OPTION
 from build_dataset.schemas.questions import Merge
@@ -52,12 +50,12 @@ class Lineage:
 def asked_questions(questions: pl.DataFrame, since: str) -> pl.DataFrame:
     """Return the present versions of questions."""
     pairs = questions.select("content_hash", "answer").iter_rows()
-    versions = [version_of(content, "".join(answer or ())) for content, answer in pairs]
+    versions = [read.version_of(content, "".join(answer or ())) for content, answer in pairs]
     asked = questions.with_columns(version=pl.Series(versions, dtype=pl.String), since=pl.lit(since))
     return asked.select([*AskedQuestion.model_fields])
 
 
-def trace(tables: Tables) -> Lineage:
+def trace(tables: stage.Tables) -> Lineage:
     """Return which of the reviews in ``pulled`` stand for the present questions; ``asked`` is what experts saw."""
     pulled = tables["pulled"]
     if "asked" not in tables or tables["asked"].is_empty():
@@ -70,7 +68,7 @@ def trace(tables: Tables) -> Lineage:
         return Lineage(pulled)
     latest = older.unique("question_id", keep="last", maintain_order=True)
     known = used.join(now, on=key, how="semi")  # another that was asked as early is a twin, not what became of one
-    pairs = match_released(latest, now, Merge.to_frame([])).select("old", "new")
+    pairs = releases.match_released(latest, now, Merge.to_frame([])).select("old", "new")
     pairs = pairs.join(latest.select(old="question_id", left="since"), on="old", how="left")
     pairs = pairs.join(known.select(new="question_id", came="since"), on="new", how="left")
     pairs = pairs.filter((pl.col("old") == pl.col("new")) | (pl.col("came") > pl.col("left")).fill_null(value=True))
@@ -127,10 +125,10 @@ def _corrected(row: Mapping[str, Any], own: Mapping[str, str | None]) -> dict[st
     options |= {name.removeprefix(OPTION): text for name, text in own.items() if name.startswith(OPTION)}
     return {
         **row,
-        "stem": own.get(STEM) or row["stem"],
-        "shared_stem": own.get(SHARED, row["shared_stem"]),
+        "stem": own.get(editable.STEM) or row["stem"],
+        "shared_stem": own.get(editable.SHARED, row["shared_stem"]),
         "options": [{"label": label, "text": text} for label, text in sorted(options.items()) if text is not None],
-        "answer": list(own.get(ANSWER) or "") or row["answer"],
+        "answer": list(own.get(editable.ANSWER) or "") or row["answer"],
     }
 
 

@@ -13,13 +13,11 @@ from typing import NamedTuple
 
 import polars as pl
 
-from build_dataset.annotation.adjudication import Reviewed, Rules, merge_reviewed
-from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
+from build_dataset.annotation import adjudication, lexicon_annotator
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.pipeline.stats.intervals import ENOUGH, Interval, Unit, interval_of_share
-from build_dataset.schemas.annotations import Annotation, ExpertReview
-from build_dataset.schemas.identity import sha256, stable_random
+from build_dataset.schemas import annotations, identity
 from build_dataset.schemas.questions import Question
 
 QUICK = 5.0  # least seconds to read a question of 30 characters with five options and five labels
@@ -45,23 +43,23 @@ class Control:
     limit: float = 0.0  # lower control limit of that share
 
 
-def gold_questions(path: Path | None, documents: Sequence[str] = ("",)) -> list[Reviewed]:
+def gold_questions(path: Path | None, documents: Sequence[str] = ("",)) -> list[adjudication.Reviewed]:
     """Return the labelled questions of a file, see ``read_labelled``, under names like those of other questions."""
     gold = []
-    for item in merge_reviewed(read_labelled(path)) if path is not None else ():
-        name = sha256("gold", item.question.content_hash)
+    for item in adjudication.merge_reviewed(read_labelled(path)) if path is not None else ():
+        name = identity.sha256("gold", item.question.content_hash)
         number, document = int(name[8:12], 16) % 1000, documents[int(name[12:16], 16) % len(documents)]
         place = {"question_id": f"{name[:8]}-1-{number:05}", "document": document, "number": number}
         gold.append(replace(item, question=item.question.model_copy(update=place)))
     return gold
 
 
-def proposals(gold: Sequence[Reviewed]) -> list[Annotation]:
+def proposals(gold: Sequence[adjudication.Reviewed]) -> list[annotations.Annotation]:
     """Return labels to fill in for gold questions: the lexicon's, as nobody is paid to label them again."""
-    return LexiconAnnotator().annotations([item.question for item in gold])
+    return lexicon_annotator.LexiconAnnotator().annotations([item.question for item in gold])
 
 
-def mix_in_gold(questions: Sequence[Question], gold: Sequence[Reviewed]) -> list[Question]:
+def mix_in_gold(questions: Sequence[Question], gold: Sequence[adjudication.Reviewed]) -> list[Question]:
     """Return questions with the gold ones spread evenly among them."""
     mixed = list(questions)
     step = len(mixed) / (len(gold) + 1)
@@ -70,7 +68,7 @@ def mix_in_gold(questions: Sequence[Question], gold: Sequence[Reviewed]) -> list
     return mixed
 
 
-def separate(reviews: pl.DataFrame, gold: Iterable[Reviewed]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def separate(reviews: pl.DataFrame, gold: Iterable[adjudication.Reviewed]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the reviews that count, and the answers to gold questions, each with whether it is right."""
     known = pl.DataFrame(
         [(item.question.question_id, name, label.zh) for item in gold for name, label in item.labels.items()],
@@ -132,8 +130,8 @@ class ExpertWork:
 
 def expert_work(
     question_ids: Sequence[str],
-    reviews: Sequence[ExpertReview],
-    rules: Rules,
+    reviews: Sequence[annotations.ExpertReview],
+    rules: adjudication.Rules,
     assigned: Mapping[str, Set[str]] | None = None,
     controls: Mapping[str, Control] | None = None,
     experts: int = 2,
@@ -142,7 +140,7 @@ def expert_work(
 
     ``reviews`` are those that count; ``assigned`` the questions that wait for each expert, where they are assigned.
     """
-    rows = ExpertReview.to_frame(review for review in reviews if not rules.rules(review))
+    rows = annotations.ExpertReview.to_frame(review for review in reviews if not rules.rules(review))
     mine = rows.filter(pl.col("question_id").is_in(list(question_ids))).sort("reviewer", maintain_order=True)
     pairs = mine.join(mine, on=["question_id", "dimension"], suffix="_other")
     pairs = pairs.filter(pl.col("reviewer") != pl.col("reviewer_other"))
@@ -181,10 +179,8 @@ def _shared(question_ids: Sequence[str], answers: pl.DataFrame, experts: int) ->
     people = answers["reviewer"].unique().to_list()
     wanted = sum(max(0, experts - len(who)) for who in judged.values())
     share = ceil(wanted / len(people)) if len(people) > experts else wanted
-    return {
-        expert: min(share, sum(len(who) < experts and expert not in who for who in judged.values()))
-        for expert in people
-    }
+    lacking = [who for who in judged.values() if len(who) < experts]
+    return {expert: min(share, sum(expert not in who for who in lacking)) for expert in people}
 
 
 def _share(rows: pl.DataFrame, condition: pl.Expr) -> dict[str, float]:
@@ -201,7 +197,7 @@ class Assigned(NamedTuple):
 
 def single_reviewed(groups: Mapping[str, str], overlap: float) -> set[str]:
     """Return the questions that one expert reviews, not two; questions of a group are drawn together."""
-    return {question_id for question_id, group in groups.items() if stable_random("overlap", group) >= overlap}
+    return {question_id for question_id, group in groups.items() if identity.stable_random("overlap", group) >= overlap}
 
 
 def groups_of(questions: pl.DataFrame) -> dict[str, str]:
@@ -225,10 +221,10 @@ def assign(groups: Mapping[str, str], params: ReviewParams, answered: Mapping[st
     share = max(0, ceil(rest / free)) if free else 0  # an even share of what the quotas leave
     room = {who: params.quotas.get(who, share) for who in params.reviewers}
     mine: dict[str, set[str]] = {who: set() for who in params.reviewers}
-    order = sorted(groups, key=lambda name: (sha256(groups[name]), name))
+    order = sorted(groups, key=lambda name: (identity.sha256(groups[name]), name))
     for limits in (room, {who: params.quotas.get(who, inf) for who in params.reviewers}):
         for name in order:
-            by_hash = partial(sha256, "assign", groups[name])
+            by_hash = partial(identity.sha256, "assign", groups[name])
             for who in sorted(params.reviewers, key=by_hash) if wanted[name] else ():
                 free = name not in mine[who] and who not in answered.get(name, ())
                 if wanted[name] and free and load[who] < limits[who]:

@@ -18,15 +18,11 @@ import xlsxwriter
 from xlsxwriter.utility import xl_col_to_name
 
 from build_dataset.annotation.adjudication import ADJUDICATION
-from build_dataset.annotation.label_studio import screen
-from build_dataset.annotation.label_studio.projects import Owner
-from build_dataset.annotation.label_studio.pull import Pulled
-from build_dataset.annotation.label_studio.read import PulledRows, read_task
+from build_dataset.annotation.label_studio import projects, pull, read, screen
 from build_dataset.annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.review import folder, workbook
+from build_dataset.pipeline.review import folder, lineage, workbook
 from build_dataset.pipeline.review.exchange import cases, review_tasks, rulings_of
-from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.review.progress import assignment
 from build_dataset.pipeline.review.rulings import HEADS, Ruling
 from build_dataset.pipeline.runtime.publish import read_table
@@ -39,7 +35,9 @@ _OUT = "workbooks.parquet"  # table of the questions that went to each expert in
 LONGEST = 32_000  # characters: Excel takes 32,767 in a cell
 
 
-def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner, rulings: Sequence[Ruling] = ()) -> None:
+def write(
+    path: Path, tasks: Sequence[ReviewTask], expert: str, owner: projects.Owner, rulings: Sequence[Ruling] = ()
+) -> None:
     """Write the workbook of an expert, with rulings that differ from earlier answers."""
     content = BytesIO()
     # What the answers are read with: the expert, and the text and the proposal of each question.
@@ -71,7 +69,7 @@ def export(
     _refuse_uncounted(expert, params)
     _refuse_path_or_name(path, expert, context)
     rulings = rulings_of(tables, params).get(expert, [])
-    tables = {**tables, "pulled": trace(tables).pulled}  # what asks something else now is asked anew
+    tables = {**tables, "pulled": lineage.trace(tables).pulled}  # what asks something else now is asked anew
     pulled, before = _answered(tables["pulled"], context.build), _out(context.build)
     asked = pl.concat([pulled, before.select(pulled.columns)]).unique()
     theirs = pl.col("reviewer") == expert
@@ -179,10 +177,10 @@ def import_sheets(
         _refuse_uncounted(sheet.expert, params, ruling=any(screen.OPINIONS in data for _, data, _ in sheet.answers))
     pulled, imported = folder.read_pulled(context.build, folder.SHEETS), []
     for path, sheet in sheets:
-        rows, faults = PulledRows(), [*sheet.refused.items()]
+        rows, faults = read.PulledRows(), [*sheet.refused.items()]
         for place, data, annotation in sheet.answers:
             project = ADJUDICATION if screen.OPINIONS in data else "review"
-            answer = read_task(data, [annotation], {0: sheet.expert}, project)
+            answer = read.read_task(data, [annotation], {0: sheet.expert}, project)
             faults += [(place, f"{each.reason} ({each.detail}); the rest of the row counts") for each in answer.rejects]
             rows.extend(answer)
         pulled = with_rows(pulled, rows)
@@ -266,7 +264,7 @@ def _refuse_uncounted(expert: str, params: ReviewParams, *, ruling: bool = False
         raise UserError(f"{expert} {problem}: ask another expert")
 
 
-def with_rows(pulled: Pulled, rows: PulledRows) -> Pulled:
+def with_rows(pulled: pull.Pulled, rows: read.PulledRows) -> pull.Pulled:
     """Return what came back in workbooks with more of it: a later answer takes the place of an earlier one."""
     # An expert's annotation of a question has the same id in every workbook. What was there already keeps its time:
     # saving a workbook once more makes no old answer later than one that was given on the server meanwhile.
@@ -281,4 +279,4 @@ def with_rows(pulled: Pulled, rows: PulledRows) -> Pulled:
     new: dict[str, Any] = {name: [row for row in getattr(rows, name) if row.annotation_id in taken] for name in stale}
     stale["rejects"] = pl.col("item").str.json_path_match("$.annotation_id").cast(pl.Int64).is_in(taken)
     new["rejects"] = [row for row in rows.rejects if json.loads(row.item or "{}").get("annotation_id") in taken]
-    return pulled.with_rows(PulledRows(**new), stale)
+    return pulled.with_rows(read.PulledRows(**new), stale)

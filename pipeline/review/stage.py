@@ -17,10 +17,9 @@ from build_dataset.pipeline.review import progress
 from build_dataset.pipeline.review.lineage import Lineage, QuestionChange, trace
 from build_dataset.pipeline.runtime.publish import find_rows, find_table
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.schemas import errors, taxonomy
 from build_dataset.schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label, LabelStatus
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question, ReviewItem
-from build_dataset.schemas.taxonomy import dimensions
 
 STAGE = "review"  # of what waits
 FLAGGED_BY_ADJUDICATOR = "flagged_by_adjudicator"
@@ -63,11 +62,8 @@ def settle_questions(tables: Tables, params: ReviewParams) -> Settled:
         else each
         for each in adjudication.final_labels(question_ids, annotations, reviews, rules)
     ]
-    single = (
-        progress.single_reviewed(progress.groups_of(tables["questions"]), params.overlap)
-        if params.overlap < 1
-        else set()
-    )
+    groups = progress.groups_of(tables["questions"])
+    single = progress.single_reviewed(groups, params.overlap) if params.overlap < 1 else set()
     answered, changed = adjudication.answered_flags(corrections), lineage.unconfirmed
     statuses = adjudication.question_statuses(labels, reviews, rules, answered, single, changed)
     return Settled(rules, annotations, labels, reviews, corrections, statuses, ignored, lineage)
@@ -77,7 +73,7 @@ def _counted(
     pulled: pl.DataFrame, question_ids: set[str], params: ReviewParams, rules: adjudication.Rules
 ) -> tuple[list[ExpertReview], dict[str, int]]:
     """The reviews that count, and how many do not for which reason."""
-    known = {name: set(dimension.zh_names()) for name, dimension in dimensions().items()}
+    known = {name: set(dimension.zh_names()) for name, dimension in taxonomy.dimensions().items()}
     everything = list(ExpertReview.from_frame(pulled))
     labelled = {(each.question_id, each.reviewer) for each in everything if not rules.rules(each)}
     counted: list[ExpertReview] = []
@@ -105,7 +101,7 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
     as a number that was not found.
     """
     if not (build / "parse" / "review.parquet").exists():
-        raise UserError(f"nothing was parsed in {build}: run `build-dataset parse` first")
+        raise errors.UserError(f"nothing was parsed in {build}: run `build-dataset parse` first")
     pairs: list[tuple[ReviewItem, Question]] = []
     without = 0
     rows_of = {stage: find_table(build, f"{stage}/review") for stage in _STAGES}
@@ -138,7 +134,7 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     settled = settle_questions(tables, params)
     waiting = [standing for standing in settled.statuses if standing.state in adjudication.WAITING]
     judged = ExpertReview.to_frame(settled.judged())
-    draws = agreeing.draws_of(dimensions(), params.bootstrap, context.seed)
+    draws = agreeing.draws_of(taxonomy.dimensions(), params.bootstrap, context.seed)
     rows = agreeing.agreement(judged, draws, labels=True)
     rows += agreeing.agreement_by_part(judged, draws)
     rows += agreeing.agreement_with_annotators(judged, settled.annotations, draws)
@@ -189,10 +185,9 @@ def status(
     settled = settle_questions(tables, params)
     ids = [standing.question_id for standing in settled.statuses]
     judged = ExpertReview.to_frame(settled.judged())
-    rows = agreeing.agreement(judged, agreeing.draws_of(dimensions(), params.bootstrap, seed=0))
-    mine = (
-        progress.assignment({**tables, "pulled": settled.lineage.pulled}, params).questions if params.assign else None
-    )
+    rows = agreeing.agreement(judged, agreeing.draws_of(taxonomy.dimensions(), params.bootstrap, seed=0))
+    current = {**tables, "pulled": settled.lineage.pulled}
+    mine = progress.assignment(current, params).questions if params.assign else None
     work = progress.expert_work(ids, settled.reviews, settled.rules, mine, progress.controls(control), params.experts)
     totals = [row for row in rows if _is_total(row)]
     return adjudication.review_status(settled.statuses), work, totals, settled.lineage.changes

@@ -18,8 +18,7 @@ from typing import Any
 
 import xlsxwriter
 
-from build_dataset.annotation.label_studio import editable
-from build_dataset.annotation.label_studio.tasks import waiting_reasons
+from build_dataset.annotation.label_studio import editable, tasks
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.review import folder, sheets
 from build_dataset.pipeline.review.stage import waiting_questions
@@ -27,12 +26,9 @@ from build_dataset.pipeline.review.workbook import AS_TEXT, begin_sheet, legal
 from build_dataset.pipeline.runtime.publish import find_table, read_manifest
 from build_dataset.pipeline.set_aside import settled_questions
 from build_dataset.pipeline.stage import Context
+from build_dataset.schemas import grouping, places, questions, wording
 from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import file_sha256, sha256
-from build_dataset.schemas.places import field_name, marked_pieces, places_in, unsure_of_key
-from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
-from build_dataset.schemas.wording import doubts_key, findings, look_at, quoted
 
 FILE = "waiting.xlsx"
 CONFLICT = "conflicting_answers"  # reason of an item of several questions: copies with different keys
@@ -51,9 +47,9 @@ TAKE = "take"  # Decision to correct as the second reader proposes.
 class Waiting:
     """A question that waits, with every reason."""
 
-    question: Question
-    items: list[ReviewItem]
-    proposals: list[DoubtedPlace] = field(default_factory=list)
+    question: questions.Question
+    items: list[questions.ReviewItem]
+    proposals: list[questions.DoubtedPlace] = field(default_factory=list)
 
     @property
     def proposed(self) -> editable.BaseText:
@@ -73,7 +69,7 @@ class Waiting:
     @property
     def found(self) -> list[tuple[str, str]]:
         """Its reasons with their evidence, each once."""
-        return list(dict.fromkeys([pair for item in self.items for pair in findings(item.reason, item.detail)]))
+        return list(dict.fromkeys([pair for item in self.items for pair in wording.findings(item.reason, item.detail)]))
 
 
 def waiting_rows(build: Path) -> tuple[list[Waiting], int]:
@@ -81,8 +77,8 @@ def waiting_rows(build: Path) -> tuple[list[Waiting], int]:
     pairs, without = waiting_questions(build)
     pairs.sort(key=lambda pair: pair[1].question_id)
     doubts = find_table(build, "proofread/doubts")
-    named = DoubtedPlace.from_frame(doubts.drop_nulls("proposal")) if doubts is not None else ()
-    proposals = group_values((each.question_id, each) for each in named)
+    named = questions.DoubtedPlace.from_frame(doubts.drop_nulls("proposal")) if doubts is not None else ()
+    proposals = grouping.group_values((each.question_id, each) for each in named)
     rows = [
         Waiting(same[0][1], [item for item, _ in same], proposals.get(same[0][1].question_id, []))
         for same in (list(group) for _, group in groupby(pairs, key=lambda pair: pair[1].question_id))
@@ -138,7 +134,7 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
     for number, each in enumerate(rows, start=1):
         for name in ("decision", "scope", "note"):
             sheet.write(number, at[name], "", free)
-        doubted_key = any(doubts_key(code) for code, _ in each.found) or unsure_of_key(each.question)
+        doubted_key = any(wording.doubts_key(code) for code, _ in each.found) or places.unsure_of_key(each.question)
         sheet.write(number, at["key"], each.base.key, red if doubted_key else free)
         for name, text in _edited(each).items():
             _write_marked(sheet, (number, at[name]), each, legal(text)[: sheets.LONGEST], (doubted, unsure, free))
@@ -175,12 +171,12 @@ def _edited(each: Waiting) -> dict[str, str]:
 def _fixed(each: Waiting) -> dict[str, str]:
     """Return the cells that nobody needs to change."""
     codes = dict.fromkeys(code for code, _ in each.found)
-    todo = [line for code in codes for line in look_at(code)]
+    todo = [line for code in codes for line in wording.look_at(code)]
     place = f" p. {', '.join(map(str, each.question.pages))}" if each.question.pages else ""
     return {
-        "why": waiting_reasons(each.found),
+        "why": tasks.waiting_reasons(each.found),
         "todo": "\n".join(todo),
-        "proposal": "\n".join(f"{field_name(d.field)[0]}：{d.quote} → {d.proposal}" for d in each.proposals),
+        "proposal": "\n".join(f"{places.field_name(d.field)[0]}：{d.quote} → {d.proposal}" for d in each.proposals),
         "file": f"{each.question.document}{place}",
         "id": each.question.question_id,
         "version": each.version,
@@ -199,8 +195,8 @@ def _height(cells: Mapping[str, str]) -> int:
 def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, text: str, formats: Sequence[Any]) -> None:
     """Write a text to edit, what the reasons quote in red, characters that may be misread orange and underlined."""
     *styles, free = formats
-    quotes = [mark for _, evidence in each.found for mark in quoted(evidence)]
-    pieces = list(marked_pieces(text, quotes, places_in(text, each.question.unsure)))
+    quotes = [mark for _, evidence in each.found for mark in wording.quoted(evidence)]
+    pieces = list(places.marked_pieces(text, quotes, places.places_in(text, each.question.unsure)))
     if len(pieces) < 2:  # a rich text has two at least
         sheet.write(*cell, text, styles[pieces[0][1].unsure] if pieces and pieces[0][1] else free)
         return

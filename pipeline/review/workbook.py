@@ -16,15 +16,11 @@ from zipfile import BadZipFile, ZipFile
 
 from python_calamine import CalamineError, CalamineWorkbook
 
-from build_dataset.annotation.label_studio import screen
-from build_dataset.annotation.label_studio.editable import BaseText
-from build_dataset.annotation.label_studio.projects import Owner
-from build_dataset.annotation.label_studio.tasks import choice, written
+from build_dataset.annotation.label_studio import editable, projects, screen, tasks
 from build_dataset.annotation.lexicon_annotator import fold
+from build_dataset.schemas import grouping, identity
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.identity import sha256
 
 AS_TEXT = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 """Options of workbooks that are written: a text that begins with = is no formula."""
@@ -70,9 +66,9 @@ def label_columns() -> dict[str, str]:
     return {each.name: f"{numeral} {each.zh}" for numeral, each in screen.numbered_dimensions()}
 
 
-def row_mark(owner: Owner, expert: str, question_id: str) -> str:
+def row_mark(owner: projects.Owner, expert: str, question_id: str) -> str:
     """Return what stands beside a row's labels and goes with them wherever they are moved: ``r3f9a1c2``."""
-    return f"r{sha256('row', owner.token, expert, question_id)[:7]}"
+    return f"r{identity.sha256('row', owner.token, expert, question_id)[:7]}"
 
 
 def begin_sheet(book: Any, name: str, widths: Mapping[str, int]) -> tuple[Any, Any, Any]:
@@ -92,7 +88,7 @@ def legal(text: str) -> str:
     return _ILLEGAL.sub("", text)
 
 
-def read(path: Path, owner: Owner, sent: Mapping[str, Known]) -> Sheet:
+def read(path: Path, owner: projects.Owner, sent: Mapping[str, Known]) -> Sheet:
     """Read a workbook; raise ``UserError`` where it is of another folder, or its labels were moved.
 
     ``sent`` is what went to each expert, for workbooks that came back without their hidden sheets.
@@ -118,7 +114,7 @@ def read(path: Path, owner: Owner, sent: Mapping[str, Known]) -> Sheet:
             answered.append(_Row(number, cells[_ID], _marked(cells[DONE]) is True, result))
         elif cells[_ID] or any(cells[name] for name in (*label_columns().values(), *WRITTEN)):
             refused[number] = problem
-    read_rows, answered = group_values((row.question_id, row) for row in answered), []
+    read_rows, answered = grouping.group_values((row.question_id, row) for row in answered), []
     for question_id, same in read_rows.items():  # each question once; where several say different things, none
         if all(row[2:] == same[0][2:] for row in same):
             answered.append(same[0])
@@ -131,15 +127,15 @@ def read(path: Path, owner: Owner, sent: Mapping[str, Known]) -> Sheet:
     answers: list[tuple[int, Mapping[str, Any], Mapping[str, Any]]] = []
     for row in (row for row in answered if row.confirmed):
         # The id is none of the server's; the same for the same expert and question. What was seen goes with it.
-        name, data = -int(sha256("sheet", expert, row.question_id)[:12], 16), known[row.question_id][0]
-        result = [*row.result, written(screen.BASE, data.get(screen.BASE, ""))]
+        name, data = -int(identity.sha256("sheet", expert, row.question_id)[:12], 16), known[row.question_id][0]
+        result = [*row.result, tasks.written(screen.BASE, data.get(screen.BASE, ""))]
         answers.append((row.number, data, {"completed_by": 0, "id": name, "updated_at": moment, "result": result}))
     return Sheet(expert, answers, sum(touched), len(touched) - sum(touched), dict(sorted(refused.items())))
 
 
 def _sender(
     path: Path,
-    owner: Owner,
+    owner: projects.Owner,
     stored: Sequence[Sequence[str]],
     rows: Iterable[tuple[int, Mapping[str, str]]],
     sent: Mapping[str, Known],
@@ -161,7 +157,7 @@ def _problem(cells: Mapping[str, str], known: Known, mark: str) -> str | None:
     """Return why a row is not taken; None where its id, text and mark belong together and its marks are understood."""
     if cells[_ID] not in known:
         return f"{cells[_ID]!r} is no question of this workbook" if cells[_ID] else "it has no question's id"
-    base = BaseText.loads(known[cells[_ID]][0].get(screen.BASE, ""))
+    base = editable.BaseText.loads(known[cells[_ID]][0].get(screen.BASE, ""))
     if base is not None and "".join(cells[_SHOWN].split()) != "".join(legal(base.text).split()):
         return f"its text is not that of {cells[_ID]}: sorted apart, or edited there and not in {next(iter(WRITTEN))!r}"
     if cells.get(_ROW, mark) != mark:
@@ -200,12 +196,12 @@ def result_of(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator
         label, offered = (labels.pop() if len(labels) == 1 else text), proposed.get(name)
         if label:
             origin = "prediction" if label == offered else "prediction-changed" if offered else "manual"
-            yield choice(name, [label]) | {"origin": origin}
+            yield tasks.choice(name, [label]) | {"origin": origin}
     if flags := [flag.zh for flag in screen.FLAG_NAMES if _marked(cells[flag.zh])]:
-        yield choice(screen.FLAGS, flags) | {"origin": "manual"}
+        yield tasks.choice(screen.FLAGS, flags) | {"origin": "manual"}
     for name, column in zip((screen.CORRECTED, screen.CORRECTED_KEY, screen.NOTE), WRITTEN, strict=False):
         if cells[column]:
-            yield written(name, cells[column])
+            yield tasks.written(name, cells[column])
 
 
 def _marked(text: str) -> bool | None:

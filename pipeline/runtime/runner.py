@@ -16,17 +16,12 @@ from rich.console import Console
 
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.config import ConfigBase
-from build_dataset.pipeline.runtime import publish
+from build_dataset.pipeline.runtime import publish, ray_executor, sources, store
 from build_dataset.pipeline.runtime.executor import relax_gc
 from build_dataset.pipeline.runtime.fingerprint import fingerprint
-from build_dataset.pipeline.runtime.ray_executor import executor
-from build_dataset.pipeline.runtime.sources import Inputs, upstream_stages
-from build_dataset.pipeline.runtime.store import ItemStore
 from build_dataset.pipeline.set_aside import Documents, aside_rows, aside_workbook
 from build_dataset.pipeline.stage import Context, Result, Stage
-from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.questions import Rejection, ReviewItem
-from build_dataset.schemas.taxonomy import cmexam, label_set
+from build_dataset.schemas import errors, questions, taxonomy
 
 _VERSIONS = ("build-dataset", "polars", "pyarrow", "pymupdf", "rapidfuzz", "rapidocr")
 
@@ -55,7 +50,7 @@ class Runner:
         self.config = config
         self.build: Path = config.dataset.build
         self.console = console or Console(stderr=True)
-        self._inputs = Inputs(config)
+        self._inputs = sources.Inputs(config)
         self.tables = self._inputs.tables
 
     def run(
@@ -93,7 +88,7 @@ class Runner:
         states: dict[str, str] = {}
         for stage in STAGES:
             states[stage.name] = self.state(stage)
-            behind = any(states.get(name) == "stale" for name in upstream_stages(stage))
+            behind = any(states.get(name) == "stale" for name in sources.upstream_stages(stage))
             if behind and states[stage.name] != "missing":
                 states[stage.name] = "stale"
         return states
@@ -110,7 +105,7 @@ class Runner:
             return "missing"
         try:
             current = self._fingerprint(stage, self._inputs.hashes(stage))
-        except UserError:  # an input is missing
+        except errors.UserError:  # an input is missing
             return "stale"
         if manifest["fingerprint"] != current:
             return "stale"
@@ -151,8 +146,8 @@ class Runner:
             raw=self.config.dataset.raw,
             build=self.build,
             dataset=self.config.dataset,
-            store=ItemStore(self.build / "store" / f"{stage.name}.sqlite"),
-            executor=executor(self.config.executor, self.config.dataset.raw),
+            store=store.ItemStore(self.build / "store" / f"{stage.name}.sqlite"),
+            executor=ray_executor.executor(self.config.executor, self.config.dataset.raw),
             console=self.console,
         )
 
@@ -160,8 +155,8 @@ class Runner:
         publication = publish.Publication(self.build / stage.name)
         for name in stage.writes:
             publication.table(name, result.tables[name])
-        publication.table("rejects", Rejection.to_frame(result.rejects))
-        publication.table("review", ReviewItem.to_frame(result.review))
+        publication.table("rejects", questions.Rejection.to_frame(result.rejects))
+        publication.table("review", questions.ReviewItem.to_frame(result.review))
         publication.files(result.files)
         publication.files(result.describe(publication.outputs) if result.describe else {})
         documents = Documents.of_build(self.build)  # names of files, in the workbooks
@@ -190,8 +185,8 @@ class Runner:
         params = self.config.params(stage.name).semantic()
         if stage.names_dataset:
             params = {**params, "dataset": self.config.dataset.semantic()}
-        if stage.uses_labels and label_set() is not cmexam():  # a built-in set is code
-            params = {**params, "labels": label_set().digest}
+        if stage.uses_labels and taxonomy.label_set() is not taxonomy.cmexam():  # a built-in set is code
+            params = {**params, "labels": taxonomy.label_set().digest}
         return fingerprint(stage.target, params, hashes, self.config.dataset.seed)
 
 

@@ -20,14 +20,10 @@ from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.releases import every_release, hashes_of, read_release, release_files
 from build_dataset.pipeline.runtime.publish import intact_manifest, read_table
 from build_dataset.pipeline.stage import Stage
-from build_dataset.schemas.annotations import AskedQuestion, Correction, ExpertReview, SettledDoubt
-from build_dataset.schemas.base import Record
+from build_dataset.schemas import annotations, base, documents, evaluation, release
 from build_dataset.schemas.dataset import DatasetParams
-from build_dataset.schemas.documents import RawFile, StageManifest
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.evaluation import AnswerScore
 from build_dataset.schemas.identity import ROW_PREFIX, file_sha256, is_hidden, is_ignored, sha256
-from build_dataset.schemas.release import ReleasedId
 
 MANIFESTS = "build/manifests"
 _ABSENT = "absent"  # stands for the hash of an optional table
@@ -45,12 +41,12 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
     files = []
     try:
         for name, path in sorted(papers(dataset).items()):  # by name: the same on every file system
-            files.append(RawFile(document=name, sha256=file_sha256(path), bytes=path.stat().st_size))
+            files.append(documents.RawFile(document=name, sha256=file_sha256(path), bytes=path.stat().st_size))
     except OSError as error:
         raise UserError(f"{error.filename or path} cannot be read: {error.strerror}") from None
     if not files:
         raise UserError(f"nothing to read in {dataset.raw}: put exam papers there (PDF, images, DOCX, JSON, CSV, XLSX)")
-    return RawFile.to_frame(files)
+    return documents.RawFile.to_frame(files)
 
 
 def papers(dataset: DatasetParams) -> dict[str, Path]:
@@ -67,8 +63,8 @@ def papers(dataset: DatasetParams) -> dict[str, Path]:
 
 def files_of_releases(dataset: DatasetParams) -> pl.DataFrame:
     """Return the files of all releases, the previous one last; none before the first."""
-    return RawFile.to_frame(
-        RawFile(document=f"{folder.name}/{name}", sha256=file_sha256(path), bytes=path.stat().st_size)
+    return documents.RawFile.to_frame(
+        documents.RawFile(document=f"{folder.name}/{name}", sha256=file_sha256(path), bytes=path.stat().st_size)
         for folder in every_release(dataset)
         for name, path in release_files(folder).items()
     )
@@ -77,7 +73,7 @@ def files_of_releases(dataset: DatasetParams) -> pl.DataFrame:
 def released_ids(dataset: DatasetParams) -> pl.DataFrame:
     """The ids of rows of tables in all releases, by which a file is known again that was renamed."""
     columns = ("question_id", "document", "stem", "shared_stem", "options")
-    parts = [ReleasedId.to_frame([])]
+    parts = [release.ReleasedId.to_frame([])]
     for folder in every_release(dataset):
         with suppress(UserError):  # a release of others may lack the columns
             rows = read_release(folder, columns).filter(pl.col("question_id").str.starts_with(ROW_PREFIX))
@@ -97,11 +93,11 @@ def manifests(dataset: DatasetParams) -> pl.DataFrame:
         shown = {key: value for key, value in (manifest or {}).items() if key not in ("fingerprint", "seal")}
         text = json.dumps(shown, ensure_ascii=False, sort_keys=True) if manifest else None
         if manifest or not stage.params().off():
-            rows.append(StageManifest(stage=stage.name, title=stage.title, manifest=text))
-    return StageManifest.to_frame(rows)
+            rows.append(documents.StageManifest(stage=stage.name, title=stage.title, manifest=text))
+    return documents.StageManifest.to_frame(rows)
 
 
-def _pulled(place: Path, record: type[Record], command: str, dataset: DatasetParams) -> pl.DataFrame:
+def _pulled(place: Path, record: type[base.Record], command: str, dataset: DatasetParams) -> pl.DataFrame:
     """Return a table of people's work, later columns with defaults; a ``UserError`` where a row cannot be read."""
     path = dataset.build / place
     if not path.exists():
@@ -118,11 +114,11 @@ def _pulled(place: Path, record: type[Record], command: str, dataset: DatasetPar
 
 SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
     "raw/files": raw_files,
-    "reviews/pulled": partial(_pulled, PULLED, ExpertReview, "review pull"),
-    "reviews/asked": partial(_pulled, Path("reviews") / "asked.parquet", AskedQuestion, "review pull"),
-    "reviews/corrections": partial(_pulled, CORRECTIONS, Correction, "review pull"),
-    "reviews/answer_scores": partial(_pulled, ANSWER_SCORES, AnswerScore, "score-answers pull"),
-    "reviews/settled": partial(_pulled, SETTLED, SettledDoubt, "review sheet import"),
+    "reviews/pulled": partial(_pulled, PULLED, annotations.ExpertReview, "review pull"),
+    "reviews/asked": partial(_pulled, Path("reviews") / "asked.parquet", annotations.AskedQuestion, "review pull"),
+    "reviews/corrections": partial(_pulled, CORRECTIONS, annotations.Correction, "review pull"),
+    "reviews/answer_scores": partial(_pulled, ANSWER_SCORES, evaluation.AnswerScore, "score-answers pull"),
+    "reviews/settled": partial(_pulled, SETTLED, annotations.SettledDoubt, "review sheet import"),
     MANIFESTS: manifests,
     "releases/files": files_of_releases,
     "releases/ids": released_ids,

@@ -8,9 +8,8 @@ from itertools import chain, combinations
 from pkgutil import resolve_name
 from typing import Any, Protocol, cast
 
+from build_dataset.annotation.llm import limits, messages
 from build_dataset.annotation.llm.client import LlmClient
-from build_dataset.annotation.llm.limits import waste_cost
-from build_dataset.annotation.llm.messages import ChatRequest, Failed, Waste
 from build_dataset.pipeline.evaluate.params import MajorityModel, ModelOptions, OpenAiModel, RandomModel
 from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
 from build_dataset.pipeline.stage import Context, Failure
@@ -127,9 +126,9 @@ class MajorityBackend(LetterBackend):
         return (labels[0],)
 
 
-def chat_requests(prompts: Sequence[Prompt]) -> list[ChatRequest]:
+def chat_requests(prompts: Sequence[Prompt]) -> list[messages.ChatRequest]:
     """Return the requests of prompts; a repetition is a sample, with the configured seed plus its number."""
-    return [ChatRequest(p.id, p.messages, keep_unfinished=True, sample=p.repeat) for p in prompts]
+    return [messages.ChatRequest(p.id, p.messages, keep_unfinished=True, sample=p.repeat) for p in prompts]
 
 
 class OpenAiBackend(Backend):
@@ -146,11 +145,11 @@ class OpenAiBackend(Backend):
         options = self._options
         for outcome in self._client.complete_many(chat_requests(prompts), self._store, advance):
             name, wasted = outcome.request.id, outcome.waste
-            known, most = waste_cost(wasted, options)
+            known, most = limits.waste_cost(wasted, options)
             calls = {"unusable_calls": wasted.calls, "unseen_calls": wasted.unseen}
             costs = {"unusable_cost": known, "unseen_cost_at_most": most}
-            waste = calls | costs if wasted != Waste() else None
-            if isinstance(outcome, Failed):
+            waste = calls | costs if wasted != messages.Waste() else None
+            if isinstance(outcome, messages.Failed):
                 yield Generation(name, None, failure=Failure(outcome.reason, outcome.detail), waste=waste)
                 continue
             yield Generation(

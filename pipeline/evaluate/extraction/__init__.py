@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 
-from build_dataset.pipeline.claims import Text, blank_thinking, fold, visible_output
-from build_dataset.pipeline.claims.explanations import asks_for_several, asks_for_wrong
-from build_dataset.pipeline.claims.lexicon import NAMES
+from build_dataset.pipeline.claims import Text, blank_thinking, explanations, fold, lexicon, visible_output
 from build_dataset.pipeline.evaluate.extraction.rules import RULES, breaks_off, is_own, opens_with
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.evaluation import Sureness
 
-_P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
+_P = Patterns("answers", files("build_dataset.pipeline.claims"), lexicon.NAMES)
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
 
 _STILL = ("head", "first_listed", "concluded", "verdicts", "odd_one_out")
@@ -76,7 +74,7 @@ def extract(
     Returns:
         The extraction; never raises on any text.
     """
-    multiple = asks_for_several(stem) if multiple is None and stem else multiple
+    multiple = explanations.asks_for_several(stem) if multiple is None and stem else multiple
     extraction = _read(_text(text, options, multiple, stem), multiple, answer_first)
     if extraction.letters is None and len(whole := blank_thinking(text, turns=True)) > len(blank_thinking(text)):
         output = _text(whole, options, multiple, stem, turns=True)
@@ -202,4 +200,4 @@ def _text(
     if len(visible) > _BEGINNING + _ENDING:  # linear time for an output that repeats itself for a megabyte
         visible = visible[:_BEGINNING] + " " * (len(visible) - _BEGINNING - _ENDING) + visible[-_ENDING:]
     visible = visible if multiple else _without_echo(visible, folded)
-    return Text(visible, folded, multiple, asks_for_wrong(stem) if stem else None, fold(stem or ""))
+    return Text(visible, folded, multiple, explanations.asks_for_wrong(stem) if stem else None, fold(stem or ""))

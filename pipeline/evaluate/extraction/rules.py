@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from itertools import pairwise
 
-from build_dataset.pipeline.claims import Claim, Stance
-from build_dataset.pipeline.claims.grammar import BLANK_LINE
+from build_dataset.pipeline.claims import Claim, Stance, grammar
 from build_dataset.pipeline.claims.lexicon import NAMES, Token
 from build_dataset.pipeline.evaluate.extraction.listed import first_listed, lists_options
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule, in_words, stems
@@ -196,7 +195,7 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
 def _apart(task: ReadingTask, below: int) -> FoundAnswer | None:
     """The only option that is named below options that are gone through, or above them: This matches option C."""
     codes = task.output.codes
-    above = min(codes.find(BLANK_LINE, 1) % len(codes), task.output.heads[0])  # the first paragraph
+    above = min(codes.find(grammar.BLANK_LINE, 1) % len(codes), task.output.heads[0])  # the first paragraph
     for start, end in ((below, len(codes)), (0, above)):
         named = [word[3] for word in task.output.words[start:end] if word[3] and not (word[3].weak and word[3].text)]
         if named and not _P.denies.search(codes, start, end) and Token.PERHAPS not in codes[start:end]:

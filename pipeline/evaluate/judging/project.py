@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import polars as pl
 
+from build_dataset.annotation.label_studio import projects
 from build_dataset.annotation.label_studio import pull as pulling
-from build_dataset.annotation.label_studio.projects import SCORING
 from build_dataset.annotation.label_studio.push import PushReport
 from build_dataset.annotation.label_studio.tasks import scoring_tasks
 from build_dataset.annotation.params import ReviewParams
@@ -24,15 +24,11 @@ from build_dataset.pipeline.review.folder import FOLDER, owner_of, read_pulled, 
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.sources import ANSWER_SCORES
 from build_dataset.pipeline.stage import Context
+from build_dataset.schemas import annotations, base, grouping, identity, release
 from build_dataset.schemas import evaluation as records
-from build_dataset.schemas.annotations import ExpertReview
-from build_dataset.schemas.base import Record
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.identity import sha256
-from build_dataset.schemas.release import ReleaseRow
 
-RowT = TypeVar("RowT", bound=Record)
+RowT = TypeVar("RowT", bound=base.Record)
 _EXPLAIN = "请给出正确答案并写出解析，说明各选项为什么对或错。\nGive the right answer and explain it."
 
 
@@ -45,7 +41,7 @@ class GivenAnswer:
 
 
 def open_questions(
-    tasks: Container[records.Task], rows: Iterable[ReleaseRow], cases: Path | None
+    tasks: Container[records.Task], rows: Iterable[release.ReleaseRow], cases: Path | None
 ) -> list[records.OpenQuestion]:
     """Return the questions in free text as people see them."""
     questions = []
@@ -96,7 +92,7 @@ def answers_given(
 
 def sample(given: Sequence[GivenAnswer], size: int, seed: int) -> list[GivenAnswer]:
     """Return at most ``size`` answers of each run, drawn by the questions' lots: a larger sample holds the smaller."""
-    drawn = {each.sent.question_id: sha256(f"{seed}", "sample", each.sent.question_id) for each in given}
+    drawn = {each.sent.question_id: identity.sha256(f"{seed}", "sample", each.sent.question_id) for each in given}
     ordered = sorted(given, key=lambda each: (each.sent.repeat, drawn[each.sent.question_id]))
     runs = dict.fromkeys(each.sent.run for each in given)
     by_run = ([each for each in ordered if each.sent.run == run] for run in runs)
@@ -107,7 +103,7 @@ def expert_judgements(
     scores: Iterable[records.AnswerScore], sent: Iterable[records.SentAnswer], counted: Sequence[str] = ()
 ) -> tuple[list[records.Judgement], int]:
     """Return the ``counted`` experts' scores for every run that gave the answer, and how many nobody gave."""
-    gave = group_values((answer.answer_id, answer) for answer in sent)
+    gave = grouping.group_values((answer.answer_id, answer) for answer in sent)
     judgements: list[records.Judgement] = []
     stray = 0
     for score in scores:
@@ -151,18 +147,18 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
     # Written first: a push that was interrupted has sent nothing whose author is not known here.
     (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
     replace_table(context.build / SENT, records.SentAnswer.to_frame(each.sent for each in chosen))
-    return send(replace(SCORING, experts=params.scoring.overlap), tasks, review, context)
+    return send(replace(projects.SCORING, experts=params.scoring.overlap), tasks, review, context)
 
 
 def pull(params: EvaluateParams, review: ReviewParams, context: Context, *, full: bool = False) -> pulling.PullReport:
     """Fetch the scores that experts gave since the last pull into the folder ``reviews`` of the build."""
-    kind = replace(SCORING, experts=params.scoring.overlap)
+    kind = replace(projects.SCORING, experts=params.scoring.overlap)
     about = (connect(review), kind, owner_of(context), read_pulled(context.build, kind))
     with context.progress(None, "answers") as advance:
         after, report = pulling.pull(*about, full=full, advance=advance)
     write_pulled(context.build, kind, after)
     scores = []
-    for row in ExpertReview.from_frame(after.reviews):
+    for row in annotations.ExpertReview.from_frame(after.reviews):
         same = row.model_dump(include={"note", "annotation_id", "updated_at", "seconds"})
         who = {"answer_id": row.question_id, "expert": row.reviewer}
         scores.append(records.AnswerScore(**who, **same, aspect=row.dimension, score=int(row.label)))

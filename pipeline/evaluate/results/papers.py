@@ -7,8 +7,7 @@ from statistics import mean as mean_of
 import polars as pl
 
 from build_dataset.annotation.rubric import aspects
-from build_dataset.pipeline.evaluate.comparing import ranking
-from build_dataset.pipeline.evaluate.grading import RunSettings
+from build_dataset.pipeline.evaluate import comparing, grading, scoring
 from build_dataset.pipeline.evaluate.judging.scores import AVERAGE
 from build_dataset.pipeline.evaluate.metrics import Over, metric, shown_in
 from build_dataset.pipeline.evaluate.results.view import (
@@ -26,7 +25,6 @@ from build_dataset.pipeline.evaluate.results.view import (
     title,
     value,
 )
-from build_dataset.pipeline.evaluate.scoring import HUMAN
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.rendering.tables import Cell, Table
 from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
@@ -81,7 +79,7 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
     if left_out := len(labels) - len(kept):
         count = counted(left_out, "label")
         caption += f" Left out, with {more_than} questions or fewer: {count}; see the data beside this table."
-    if HUMAN in runs:
+    if scoring.HUMAN in runs:
         caption += " People are those who sat the exam."
     shared = view.data([dimension], ["accuracy"])
     return ranked_table(table_name(dimension), shared, head, rows, caption=caption, apart=view.incomplete)
@@ -132,7 +130,7 @@ def pairs(comparisons: Sequence[Comparison]) -> Table | None:
     return _table("pairs", Comparison.to_frame(comparisons), rows, left=2, best=sure)
 
 
-def settings(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> Table | None:
+def settings(scores: Sequence[Score], askings: Mapping[str, grading.RunSettings]) -> Table | None:
     """CMB's table 7: whether models come in the same order however they are asked; None with fewer than three."""
     rows = []
     # The measures that rank models: by name, setting and model.
@@ -148,7 +146,7 @@ def settings(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> Tab
     for name, by_setting in measures.items():
         for one, other in combinations(by_setting, 2):
             shared = [model for model in by_setting[one] if model in by_setting[other]]
-            correlation = ranking(*([by_setting[each][model] for model in shared] for each in (one, other)))
+            correlation = comparing.ranking(*([by_setting[each][model] for model in shared] for each in (one, other)))
             if correlation is not None:
                 rows.append((name, one, other, len(shared), correlation))
     names = ("score", "setting_a", "setting_b", "models", "rank_correlation")

@@ -16,8 +16,7 @@ from build_dataset.pipeline.evaluate.backends.local import batches, loading
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
 from build_dataset.pipeline.stage import Failure
-from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.identity import sha256
+from build_dataset.schemas import errors, identity
 
 Answers = list[batches.Output]  # of each prompt of a batch
 Full = Literal["out of memory"]
@@ -204,7 +203,7 @@ class TransformersBackend(Backend):
 
     def __init__(self, options: TransformersModel, setting: Setting) -> None:
         if (missing := loading.missing_packages(options)) is not None:
-            raise UserError(missing)
+            raise errors.UserError(missing)
         self._options = options
         self._store = setting.context.store
         self._tokenizer = loading.load_tokenizer(options)
@@ -253,7 +252,7 @@ class TransformersBackend(Backend):
             chooses = options.answer_by == "likelihood" and prompt.question is not None
             if chooses and not is_multiple(prompt.asked):
                 tokens, letters = self._compared(prompt, text, special=not template)
-            seed = int(sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)  # 60 bits fit an int64
+            seed = int(identity.sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)  # 60 bits fit an int64
             asked = {
                 "model": self.identity,
                 "text": text,
@@ -263,7 +262,7 @@ class TransformersBackend(Backend):
                 "repeat": prompt.repeat,
                 "max_tokens": None if letters else options.max_tokens,
             }
-            key = sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False))
+            key = identity.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False))
             ready.append(PreparedPrompt(prompt, tokens, letters, key, text, seed))
         return ready
 
@@ -286,7 +285,7 @@ class TransformersBackend(Backend):
         letters = tuple((label, whole[cut]) for label, whole in zip(labels, wholes, strict=True))
         if len({token for _, token in letters}) < len(letters):
             problem = "its tokenizer writes letters in several tokens, so that they cannot be compared"
-            raise UserError(f'{self._options.model}: {problem}; set answer_by = "text"')
+            raise errors.UserError(f'{self._options.model}: {problem}; set answer_by = "text"')
         return read[:shared] + wholes[0][shared:cut], letters
 
     def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, batches.Output | Failure]]:

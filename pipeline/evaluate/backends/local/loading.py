@@ -11,8 +11,7 @@ from typing import Any
 
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Message
-from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.identity import is_hidden
+from build_dataset.schemas import errors, identity
 
 _SAMPLE = 1 << 20
 """Bytes read at the start, in the middle and at the end of a large file: a model of 15 GB is known in milliseconds."""
@@ -22,7 +21,7 @@ def fingerprint(folder: Path) -> str:
     """Hash of the names, sizes and contents of a model's files; of large files, three samples of the content."""
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
-        if path.is_file() and not is_hidden(path.name):
+        if path.is_file() and not identity.is_hidden(path.name):
             size = path.stat().st_size
             digest.update(f"{path.name}\0{size}\0".encode())  # \0 stands in no name
             with path.open("rb") as file:
@@ -73,7 +72,7 @@ def load_tokenizer(options: TransformersModel) -> Any:
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     if tokenizer.pad_token_id is None:
-        raise UserError(f"{options.model}: its tokenizer has no token to pad with, nor one that ends a text")
+        raise errors.UserError(f"{options.model}: its tokenizer has no token to pad with, nor one that ends a text")
     return tokenizer
 
 
@@ -109,7 +108,7 @@ def load_model(options: TransformersModel, device: str) -> Any:
         try:
             model = PeftModel.from_pretrained(model, options.adapter)
         except (OSError, ValueError) as error:
-            raise UserError(f"adapter {options.adapter}: cannot be loaded: {first_line(error)}") from None
+            raise errors.UserError(f"adapter {options.adapter}: cannot be loaded: {first_line(error)}") from None
         if hasattr(model.base_model, "merge_and_unload"):  # merged into the weights where that can be done
             model = model.merge_and_unload()
     return model.to(device).eval()
@@ -124,7 +123,7 @@ def pretrained(kind: Any, options: TransformersModel, what: str, **settings: Any
         return kind.from_pretrained(model, revision=options.revision or "main", **settings)
     except (OSError, ValueError, KeyError) as error:
         where = "" if Path(model).is_dir() else " (no such folder here, nor such a model within reach)"
-        raise UserError(f"{model}: no {what} could be loaded{where}: {first_line(error)}") from None
+        raise errors.UserError(f"{model}: no {what} could be loaded{where}: {first_line(error)}") from None
 
 
 def first_line(error: BaseException) -> str:
