@@ -82,10 +82,8 @@ class LabelPrompt:
 
     def _example(self, shot: Reviewed) -> list[dict[str, str]]:
         codes = {item.zh: str(item.labels.index(shot.labels[item.name]) + 1) for item in dimensions().values()}
-        return [
-            {"role": "user", "content": _QUESTION.format(question=render(shot.question))},
-            {"role": "assistant", "content": _json(codes)},
-        ]
+        asked = _QUESTION.format(question=render(shot.question))
+        return [{"role": "user", "content": asked}, {"role": "assistant", "content": _json(codes)}]
 
 
 def label_prompt(options: AnnotateLlmOptions, shots: Sequence[Reviewed] = ()) -> LabelPrompt:

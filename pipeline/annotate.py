@@ -5,16 +5,8 @@ from typing import Any
 
 import polars as pl
 
+from build_dataset.annotation import annotator as annotators
 from build_dataset.annotation.adjudication import MIN_REVIEWED, Reviewed, from_reviews, merge_reviewed
-from build_dataset.annotation.annotator import (
-    MEASURED,
-    Annotator,
-    Identity,
-    Labelled,
-    Labelling,
-    Unlabelled,
-    measured_difficulty,
-)
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
 from build_dataset.annotation.llm.messages import AnswerStore, other_models
 from build_dataset.annotation.params import AnnotateParams
@@ -38,7 +30,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     """
     asked = tables["questions"]
     annotator = choose(params, context.store, reviewed_questions(Question.from_frame(asked), tables, params))
-    outcomes: list[Labelling] = []
+    outcomes: list[annotators.Labelling] = []
     if isinstance(annotator, LexiconAnnotator):
         parts = [Annotation.to_frame([])]
         with context.progress(asked.height, "questions") as advance:
@@ -53,7 +45,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
         outcomes = [by_question[question.question_id] for question in questions]
         annotations = _annotations(questions, outcomes, annotator.identity)
     by = annotator.identity  # complete only now
-    waiting = [outcome for outcome in outcomes if isinstance(outcome, Unlabelled)]
+    waiting = [outcome for outcome in outcomes if isinstance(outcome, annotators.Unlabelled)]
     requests = AnnotationRequest.to_frame(request for outcome in outcomes for request in outcome.requests)
     bill, failures = _bill(by, requests, params.llm.currency), [(outcome.reason, outcome.detail) for outcome in waiting]
     return Result(
@@ -65,7 +57,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
         ],
         facts={
             "annotator": by.name,
-            "difficulty_from_human_accuracy": int((annotations["annotator"] == MEASURED).sum()),
+            "difficulty_from_human_accuracy": int((annotations["annotator"] == annotators.MEASURED).sum()),
             **by.facts,
             **bill,
         },
@@ -74,12 +66,14 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     )
 
 
-def _annotations(questions: Sequence[Question], outcomes: Iterable[Labelling], by: Identity) -> pl.DataFrame:
+def _annotations(
+    questions: Sequence[Question], outcomes: Iterable[annotators.Labelling], by: annotators.Identity
+) -> pl.DataFrame:
     """Return the rows of the questions that were labelled."""
     pairs = zip(questions, outcomes, strict=True)
-    labelled = [(question, labels) for question, labels in pairs if isinstance(labels, Labelled)]
+    labelled = [(question, labels) for question, labels in pairs if isinstance(labels, annotators.Labelled)]
     return Annotation.to_frame(
-        row for question, labels in labelled for row in labels.annotations(by, measured_difficulty(question))
+        row for question, labels in labelled for row in labels.annotations(by, annotators.measured_difficulty(question))
     )
 
 
@@ -99,7 +93,7 @@ _WASTE = {
 }  # columns of requests by name in the manifest
 
 
-def _bill(identity: Identity, requests: pl.DataFrame, currency: str) -> dict[str, Any]:
+def _bill(identity: annotators.Identity, requests: pl.DataFrame, currency: str) -> dict[str, Any]:
     """Return what was asked and paid, the same however many runs it took; a sum is None where a part is unknown."""
     if identity.model is None:
         return {}
@@ -117,7 +111,7 @@ def _bill(identity: Identity, requests: pl.DataFrame, currency: str) -> dict[str
     }
 
 
-def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Reviewed] = ()) -> Annotator:
+def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Reviewed] = ()) -> annotators.Annotator:
     """Return the annotator that the options and the reviewed questions select."""
     chosen = params.chosen(len(reviewed))
     if chosen == "llm":

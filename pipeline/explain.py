@@ -58,11 +58,9 @@ def explain(build: Path, wanted: str) -> QuestionHistory:
             rows = content if isinstance(content, list) else [content]
             own = (row for row in rows if isinstance(row, dict) and row.get("question_id") == story.question_id)
             story.question = story.question or next((row for row in own if "content_hash" in row), None)
-    story.relatives = [
-        row
-        for cluster in find_rows(build, "dedup/clusters", mine)
-        for row in find_rows(build, "dedup/clusters", ~mine & (pl.col("cluster_id") == cluster["cluster_id"]))
-    ]
+    for cluster in find_rows(build, "dedup/clusters", mine):
+        theirs = ~mine & (pl.col("cluster_id") == cluster["cluster_id"])
+        story.relatives += find_rows(build, "dedup/clusters", theirs)
     story.annotations = find_rows(build, "annotate/annotations", mine)
     story.labels = find_rows(build, "review/labels", mine)
     assigned = find_rows(build, "split/assignments", mine)
@@ -80,11 +78,8 @@ def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[quest
     for trace in documents.Trace.from_frame(built(build, "parse/traces").filter(mine)):
         lines = built(build, "ocr/lines").filter(pl.col("document") == trace.document)
         boxes = {(row["page"], row["order"]): row["box"] for row in lines.to_dicts()}
-        return trace.document, [
-            questions.Region.model_validate({"page": place[0], "box": box})
-            for place in line_places(trace.spans)
-            if (box := boxes.get(place))
-        ]
+        seen = ((place[0], boxes.get(place)) for place in line_places(trace.spans))
+        return trace.document, [questions.Region.model_validate({"page": at, "box": box}) for at, box in seen if box]
     where = f"{row['document']} has no layout" if row else "it was never found on a page"
     raise errors.UserError(f"no box is known of {story.question_id}: {where}")
 

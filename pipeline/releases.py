@@ -66,10 +66,8 @@ def read_release(folder: Path, columns: Sequence[str] | None = None) -> pl.DataF
 
 def hashes_of(rows: pl.DataFrame) -> pl.Series:
     """Return the ``content_hash`` of each question, by which it is known again when its id has changed."""
-    hashes = [
-        content_hash(stem, (option["text"] for option in options), shared)
-        for stem, options, shared in rows.select("stem", "options", "shared_stem").iter_rows()
-    ]
+    texts = rows.select("stem", "options", "shared_stem").iter_rows()
+    hashes = [content_hash(stem, (option["text"] for option in options), shared) for stem, options, shared in texts]
     return pl.Series("content", hashes, dtype=pl.String)
 
 

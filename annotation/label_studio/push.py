@@ -122,11 +122,9 @@ def _chosen(
     rest = found.missing[: found.interrupted]
     more = found.missing[len(rest) :][: None if count is None else 0 if rest else count]
     size = found.sizes.get(found.last_batch, 0)
-    return [
-        replace(task.sent(batch=str(number), of=of), answers=tuple(answers.get(task.question_id, ())))
-        for number, of, tasks in ((found.last_batch, size, rest), (found.last_batch + 1, len(more), more))
-        for task in tasks
-    ]
+    sent = [task.sent(batch=str(found.last_batch), of=size) for task in rest]
+    sent += [task.sent(batch=str(found.last_batch + 1), of=len(more)) for task in more]
+    return [replace(task, answers=tuple(answers.get(task.question_id, ()))) for task in sent]
 
 
 @dataclass
@@ -149,11 +147,8 @@ class _Push:
 
     def retired(self, there: Sequence[comparison.SentTask], anew: Set[str]) -> list[comparison.SentTask]:
         """Give answered tasks of questions that ask something else now an id of their own: they stay as they are."""
-        old = {
-            each.task_id: f"{task.question_id} before {each.digest}"
-            for each, task in self.compared(there).texts
-            if task.question_id in anew and each.annotations
-        }
+        changed = ((each, task.question_id) for each, task in self.compared(there).texts if each.annotations)
+        old = {each.task_id: f"{name} before {each.digest}" for each, name in changed if name in anew}
         for task_id, data in self._data_of(old):
             self.studio.update_task(task_id, {**data, QUESTION_ID: old[task_id]})
         return [task._replace(question_id=old.get(task.task_id, task.question_id)) for task in there]

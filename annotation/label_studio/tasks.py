@@ -173,12 +173,8 @@ def adjudication_tasks(
     for standing in statuses:
         question = questions[standing.question_id]
         proposals = proposed.get(standing.question_id, [])
-        agreed = {
-            label.dimension: label.label
-            for label in standing.labels
-            if label.label is not None
-            and (standing.changed or label.status in (LabelStatus.AGREED, LabelStatus.ADJUDICATED))
-        }
+        settled = tuple(LabelStatus) if standing.changed else (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
+        agreed = {each.dimension: each.label for each in standing.labels if each.label and each.status in settled}
         offered = with_proposals(base_text(question), proposals)
         shown = {
             **shown_fields(question),

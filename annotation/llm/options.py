@@ -118,10 +118,5 @@ def openai_client(options: LlmOptions, kind: str = "") -> Any:
     with errors.trusted_certificates():
         # No redirects: the key is for this address alone.
         http = getattr(openai, f"Default{kind}HttpxClient")(follow_redirects=False)
-    return getattr(openai, f"{kind}OpenAI")(
-        max_retries=0,
-        http_client=http,
-        base_url=options.base_url,
-        timeout=options.timeout,
-        api_key=options.api_key() or "none",
-    )
+    given = {"base_url": options.base_url, "timeout": options.timeout, "api_key": options.api_key() or "none"}
+    return getattr(openai, f"{kind}OpenAI")(max_retries=0, http_client=http, **given)

@@ -124,10 +124,8 @@ def comparable(questions: pl.DataFrame) -> dict[str, ComparedOptions]:
 def _as_asked(rows: Sequence[_AnswerRow]) -> dict[tuple[str, ...], ComparedOptions]:
     """Return the questions of others, where they tell the options."""
     asked = {row.text: row for row in rows if row.options}
-    texts = [
-        {"stem": text[0], "options": [{"label": label, "text": wording} for label, wording in row.options.items()]}
-        for text, row in asked.items()
-    ]
+    options = ([{"label": label, "text": text} for label, text in row.options.items()] for row in asked.values())
+    texts = [{"stem": text[0], "options": given} for text, given in zip(asked, options, strict=True)]
     schema = Question.polars_schema()
     columns = {name: schema[name] for name in ("stem", "shared_stem", "options", "answer")}
     return dict(zip(asked, _compared(pl.DataFrame(texts, schema=columns)), strict=True))

@@ -6,10 +6,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-_LEAST_LIMITS = (
-    ("RLIMIT_AS", "address space (ulimit -v)", 4 * 2**30),
-    ("RLIMIT_DATA", "data (ulimit -d)", 800 * 2**20),
-)
+_LEAST_LIMITS = (("RLIMIT_AS", "address space (ulimit -v)", 2**32), ("RLIMIT_DATA", "data (ulimit -d)", 800 * 2**20))
 """Bytes. numpy, polars and pyarrow reserve far more than they use: under ``ulimit -v`` of 0.6 GB the import of numpy
 never ends, under 1.8 GB polars aborts the process; under ``ulimit -d`` of 0.3 GB no thread starts, 1 GB reads scans."""
 

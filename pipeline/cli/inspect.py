@@ -125,13 +125,11 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
         report.print_json(rows)
         return
     if waiting:
-        decided = Table(
-            word("reason"),
-            *(Column(word(name), justify="right") for name in ("settled", "kept", "corrected", "rejected")),
-        )
+        names = ("settled", "kept", "corrected", "rejected")
+        decided = Table(word("reason"), *(Column(word(name), justify="right") for name in names))
         for each in rows:
             alarm = f"  [yellow]{word('probably a false alarm')}[/yellow]" if each["false_alarm"] else ""
-            shown = (f"{each[name]:,}" for name in ("settled", "kept", "corrected", "rejected"))
+            shown = (f"{each[name]:,}" for name in names)
             decided.add_row(escape(in_both_languages(each["reason"])) + alarm, *shown)
         report.print_whole(decided)
         return
@@ -178,7 +176,7 @@ def list_items(
 ) -> None:
     """List the items that were rejected, merged or wait for a person, with the reason; or families of twins."""
     from build_dataset.pipeline.runtime.publish import find_table
-    from build_dataset.pipeline.set_aside import TABLES, items, source_losses
+    from build_dataset.pipeline.set_aside import LOSING, TABLES, items, source_losses
 
     build = config.dataset.build
     if not (build / "ocr").is_dir():
@@ -200,10 +198,6 @@ def list_items(
             report.print_line(f"no reason {reason} here; there are {report.reason_line(others)}")
     if outcome == "waiting" and reason is None:
         # Say how many questions the rows keep out, as `status` counts them, and how many are only unsettled.
-        from build_dataset.pipeline.runtime.publish import find_table
-        from build_dataset.pipeline.set_aside import LOSING, source_losses
-
-        losses = source_losses(partial(find_table, config.dataset.build))
         out = sum(loss.waiting for loss in losses if (file or "").casefold() in loss.document.casefold())
         unsettled = Counter(row.stage for row in rows if row.stage not in LOSING)
         report.print_line(f"{counted(out, 'question')} of {file or 'all files'} kept out, as `status` counts them")

@@ -7,19 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from build_dataset.pipeline.evaluate.scoring import (
-    Graded,
-    GradedText,
-    Slice,
-    accepted_answers,
-    bleu,
-    mean_score,
-    partial_credit,
-)
+from build_dataset.pipeline.evaluate import scoring
 from build_dataset.pipeline.stats import intervals
 from build_dataset.schemas.evaluation import Outcome, Score, Sureness, Task
 
-Item = Graded | GradedText
+Item = scoring.Graded | scoring.GradedText
 Over = Literal["answers", "texts"]
 
 
@@ -70,14 +62,14 @@ class Total:
         )
 
 
-def _f1_rows(items: Sequence[Graded]) -> intervals.Floats:
+def _f1_rows(items: Sequence[scoring.Graded]) -> intervals.Floats:
     """Return by answer string of keys: whether it is the item's key (an accepted answer is), its answer, and both."""
     answers = ["".join(sorted(item.letters or ())) for item in items]
     truth = [
         given
         if item.correct
         else "".join(sorted(item.question.answer))
-        or min("".join(sorted(answer)) for answer in accepted_answers(item.question))
+        or min("".join(sorted(answer)) for answer in scoring.accepted_answers(item.question))
         for item, given in zip(items, answers, strict=True)
     ]
     # Counted here: scikit-learn takes 16 ms a slice and would be called a thousand times for an interval.
@@ -107,7 +99,7 @@ def _rouge(column: int) -> Mean:
 
 
 def _bleu(orders: int) -> Total:
-    return Total(lambda items: np.array([item.counts.sums for item in items]), lambda sums: bleu(sums, orders))
+    return Total(lambda items: np.array([item.counts.sums for item in items]), lambda sums: scoring.bleu(sums, orders))
 
 
 @dataclass(frozen=True)
@@ -142,7 +134,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "partial_credit",
         "部分得分 Partial credit",
-        Mean(lambda item: partial_credit(item.letters, item.question)),
+        Mean(lambda item: scoring.partial_credit(item.letters, item.question)),
         higher=True,
     ),
     Metric(
@@ -176,7 +168,7 @@ def shown_in(table: Over) -> list[Metric]:
 
 
 def score_items(
-    run: str, part: Slice, items: Sequence[Item], over: Over = "answers", task: Task = Task.ANSWER
+    run: str, part: scoring.Slice, items: Sequence[Item], over: Over = "answers", task: Task = Task.ANSWER
 ) -> list[Score]:
     """Return all metrics of a run over the items of a slice, each the mean over the repetitions."""
     rounds = [[item for item in items if item.repeat == repeat] for repeat in sorted({item.repeat for item in items})]
@@ -185,5 +177,5 @@ def score_items(
     for row in shown_in(over):
         values = [row.measure.value(asked) for asked in rounds]
         if known := [value for value in values if value is not None]:  # a repetition may have no such item
-            scores.append(mean_score(known, row.measure.interval(items), part=part, metric=row.name, **about))
+            scores.append(scoring.mean_score(known, row.measure.interval(items), part=part, metric=row.name, **about))
     return scores

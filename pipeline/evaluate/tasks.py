@@ -59,10 +59,8 @@ def item_id(case: Case, number: int) -> str:
 
 def conversation(template: Template, case: Case, number: int) -> tuple[Message, ...]:
     """The case, what was asked of it before and the solutions, and question ``number``."""
-    asked = [
-        _fill(template.question if index == 0 else template.follow_up or template.question, case, turn)
-        for index, turn in enumerate(case.turns[: number + 1])
-    ]
+    wordings = [template.question, *[template.follow_up or template.question] * number]
+    asked = [_fill(wording, case, turn) for wording, turn in zip(wordings, case.turns, strict=False)]
     answers = [_fill(template.answer, case, turn) for turn in case.turns[:number]]
     return chat(template.system, zip(asked, answers, strict=False), asked[-1])
 

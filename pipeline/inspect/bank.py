@@ -87,10 +87,8 @@ def _view(source: SourceTable, most: int) -> TableView:
     shown: list[Sample] = []
     caught = source.caught()
     of_source = [(item.question, [(doubt.reason, doubt.detail)]) for doubt in caught.doubts for item in doubt.readings]
-    read = {
-        item.question_id: (item, why)
-        for item, why in [*of_source, *((item.question, item.doubts) for item in caught.readings)]
-    }
+    both = [*of_source, *((item.question, item.doubts) for item in caught.readings)]
+    read = {item.question_id: (item, why) for item, why in both}
     for row, reading in source.rows:
         question, doubts = (
             (None, [(reading.reason, reading.detail)])

@@ -130,10 +130,8 @@ def item_cards(tables: PaperTables) -> list[ItemCard]:
         ended = (fate for fate in (Fate.WAITING, Fate.REJECTED, Fate.MERGED) if fate.value in outcomes)
         card.fate = next(ended, Fate.DOUBTFUL if doubtful else Fate.KEPT)
         card.pages = card.pages or list((card.question or {}).get("pages") or ())
-    unused = [
-        ItemCard(name, Fate.UNUSED, texts=[line.text for line in run], pages=[run[0].page])
-        for name, run in tables.unused.items()
-    ]
+    texts = ((name, [line.text for line in run], run[0].page) for name, run in tables.unused.items())
+    unused = [ItemCard(name, Fate.UNUSED, texts=lines, pages=[page]) for name, lines, page in texts]
     in_order = [cards[name] for name in _reading_order(tables.traces, cards)]
     return sorted([*unused, *in_order], key=lambda card: list(Fate).index(card.fate))
 
@@ -193,24 +191,21 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
     view = view_paper(build, raw, wanted, pages)
     helpers = {helper.__name__: helper for helper in (findings, in_both_languages, look_at, settling)}
     uncertain = (Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL)
-    names = {"names": NAMES["fates"], "regions": NAMES["regions"]}
-    return view.document, render(
-        "build_dataset.pipeline.inspect:paper.html", view=view, uncertain=uncertain, **names, **helpers
-    )
+    values = {"view": view, "uncertain": uncertain, "names": NAMES["fates"], "regions": NAMES["regions"]}
+    return view.document, render("build_dataset.pipeline.inspect:paper.html", **values, **helpers)
 
 
 def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) -> PaperView:
     """Return the content of the page; see ``inspect_page``."""
     tables = PaperTables(build, wanted)
+    document = tables.document
     count = max((page.page for page in tables.pages), default=0)
     shown = pages or range(1, min(count, MAX_PAGES) + 1)  # the first pages when none are named
     if len(shown) > MAX_PAGES or shown.start > count:
-        name = tables.document.document
-        raise UserError(f"{name} has pages 1-{count}; ask for {MAX_PAGES} of them at most")
+        raise UserError(f"{document.document} has pages 1-{count}; ask for {MAX_PAGES} of them at most")
     last = min(shown.stop - 1, count)
     notes = [f"Pages {shown.start}–{last} of {count}; --pages FIRST-LAST shows others."]
     cards = [card for card in item_cards(tables) if not card.pages or set(card.pages) & set(shown)]
-    document = tables.document
     reasons = ((page.method.value, (page.reason or "").partition(":")[0]) for page in tables.pages)
     methods = Counter(f"{method} ({reason})" if reason else method for method, reason in reasons)
     facts = [
@@ -231,7 +226,7 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
             around = f"{sign.before}{sign.text}{sign.after}"
             unsure.append(f"p. {line.page} {sign.text} ({other}sure 把握 {sign.sure:.2f}) in 于 {around}")
     view = PaperView(
-        tables.document.document,
+        document.document,
         [*facts, ("sha256", document.sha256[:16])],
         list(page_views(tables, cards, shown)),
         cards,

@@ -149,10 +149,8 @@ def figure2(splits: Splits) -> dict[str, bytes]:
         by_length.grid(visible=False, axis="x")
         for name, dimension in taxonomy.dimensions().items():
             _draw_labels(axes[name], dimension, splits)
-        handles = [
-            Patch(color=colour, label=f"{name} {questions.SPLIT_NAMES[name]}")
-            for name, colour in zip(splits, COLOURS, strict=False)
-        ]
+        names = (f"{name} {questions.SPLIT_NAMES[name]}" for name in splits)
+        handles = [Patch(color=colour, label=name) for name, colour in zip(names, COLOURS, strict=False)]
         drawn.legend(handles=handles, loc="outside upper right", ncols=len(handles))
         return both_formats("figure2", drawn)
 

@@ -22,18 +22,8 @@ from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.clean.filters import UNANSWERED, judge_question
 from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.review import folder, sheets
+from build_dataset.pipeline.review import waiting as room
 from build_dataset.pipeline.review.settled import CORRECT, KEEP, remember
-from build_dataset.pipeline.review.waiting import (
-    COLUMNS,
-    CONFLICT,
-    DECISIONS,
-    FORM,
-    SHEET,
-    TAKE,
-    WORDS,
-    Waiting,
-    waiting_rows,
-)
 from build_dataset.pipeline.review.workbook import legal, open_sheets
 from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.pipeline.runtime.sources import SETTLED
@@ -43,7 +33,7 @@ from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import file_sha256, sha256
 from build_dataset.schemas.wording import in_both_languages
 
-_REMOVED = {*FORM["removed"]["words"]}  # written in place of an explanation or a shared case, which is taken away
+_REMOVED = {*room.FORM["removed"]["words"]}  # written in place of an explanation or a shared case, which is taken away
 _REMOVABLE = (editable.EXPLANATION, editable.SHARED)
 _NEEDED = ("decision", "text", "key", "id", "version")
 _OWN = {"decision", "scope", "why", "todo", "version"}  # columns that an expert's workbook has not
@@ -69,7 +59,7 @@ def import_decisions(
     taken is told by row, and so is what ``clean`` takes out though it was kept. Raises ``UserError`` for a file that
     cannot be read or is no such workbook.
     """
-    known = {each.question.question_id: each for each in waiting_rows(context.build)[0]}
+    known = {each.question.question_id: each for each in room.waiting_rows(context.build)[0]}
     outcome, rows, settled, marks = Decided(), PulledRows(), list[SettledDoubt](), list[str]()
     for path in paths:
         cells = read_cells(path)
@@ -97,11 +87,11 @@ def import_decisions(
     return outcome
 
 
-def _open_conflicts(build: Path, known: Mapping[str, Waiting]) -> Iterator[str]:
+def _open_conflicts(build: Path, known: Mapping[str, room.Waiting]) -> Iterator[str]:
     """Yield a line on copies of a question with different keys of which one was decided and all go on waiting."""
     settled = find_table(build, SETTLED.with_suffix("").as_posix(), ["question_id", "decision"])
     decided: dict[str, str] = {} if settled is None else dict(settled.iter_rows())
-    conflicts = (item for each in known.values() for item in each.items if item.reason == CONFLICT)
+    conflicts = (item for each in known.values() for item in each.items if item.reason == room.CONFLICT)
     for names in dict.fromkeys(tuple(item.question_ids) for item in conflicts):
         left = [name for name in names if decided.get(name) not in (DROP, CORRECT)]
         keys = {known[name].base.key for name in left if name in known}
@@ -115,7 +105,7 @@ class DecidedRow:
     """A row that was decided."""
 
     number: int
-    waiting: Waiting
+    waiting: room.Waiting
     decision: str
     text: str
     key: str
@@ -123,7 +113,7 @@ class DecidedRow:
     explanation: str = ""  # where it was edited
 
     @classmethod
-    def of(cls, waiting: Waiting, decision: str, note: str = "") -> Self:
+    def of(cls, waiting: room.Waiting, decision: str, note: str = "") -> Self:
         """Return a decision on a question as it stands."""
         return cls(0, waiting, decision, waiting.base.text, waiting.base.key, note)
 
@@ -163,7 +153,7 @@ class DecidedRow:
 
 
 def _judged(
-    path: Path, cells: Mapping[int, Mapping[str, str]], known: Mapping[str, Waiting], outcome: Decided
+    path: Path, cells: Mapping[int, Mapping[str, str]], known: Mapping[str, room.Waiting], outcome: Decided
 ) -> list[DecidedRow]:
     """Return the rows that are decided, by themselves or by one of the same kind; tell what cannot be taken.
 
@@ -196,12 +186,12 @@ def _judged(
     return [each for each in rows if each.decision]
 
 
-def kind_of(waiting: Waiting) -> tuple[str, tuple[str, ...]]:
+def kind_of(waiting: room.Waiting) -> tuple[str, tuple[str, ...]]:
     """Return what makes two rows of one kind: the file and the reasons."""
     return waiting.question.document, tuple(sorted({code for code, _ in waiting.found}))
 
 
-def _misplaced(row: Mapping[str, str], known: Mapping[str, Waiting], seen: set[str]) -> str | None:
+def _misplaced(row: Mapping[str, str], known: Mapping[str, room.Waiting], seen: set[str]) -> str | None:
     """Return why a row is none of this build's; None where it is, once."""
     name = row["id"]
     if name not in known:
@@ -215,15 +205,17 @@ def _misplaced(row: Mapping[str, str], known: Mapping[str, Waiting], seen: set[s
     return None
 
 
-def _read_row(at: int, row: Mapping[str, str], known: Mapping[str, Waiting]) -> tuple[str | None, DecidedRow | None]:
+def _read_row(
+    at: int, row: Mapping[str, str], known: Mapping[str, room.Waiting]
+) -> tuple[str | None, DecidedRow | None]:
     """Return why a row contradicts itself, or the row; its decision is empty where nobody decided."""
     name, word, text = row["id"], row["decision"], row["text"]
     waiting = known[name]
     decision = _word(word)
-    if word and decision not in DECISIONS:
-        return f"{name}: the decision {word!r} is none of {', '.join(DECISIONS.values())}", None
+    if word and decision not in room.DECISIONS:
+        return f"{name}: the decision {word!r} is none of {', '.join(room.DECISIONS.values())}", None
     if row["scope"] and _word(row["scope"]) != "like":
-        return f"{name}: the scope {row['scope']!r} is not {FORM['words']['like'][0]}", None
+        return f"{name}: the scope {row['scope']!r} is not {room.FORM['words']['like'][0]}", None
     base = waiting.base
     owner = next((each for each in known.values() if each is not waiting and _same(each.base.text, text)), None)
     if not _same(base.text, text) and (owner or fuzz.ratio(base.text, text) < _ALIKE):
@@ -240,30 +232,33 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     if as_it_was or (not base.explanation and _removes(row.explanation)):
         row = replace(row, explanation="")
     if row.decision == CORRECT and base.key and not row.key:
-        return f"{name}: its key was emptied: write it, or choose {DECISIONS[DROP]} or {DECISIONS[UNSURE]}", None
+        return (
+            f"{name}: its key was emptied: write it, or choose {room.DECISIONS[DROP]} or {room.DECISIONS[UNSURE]}",
+            None,
+        )
     others = (base.key and not _same(base.key, row.key)) or row.explanation or not _same(base.text, row.text)
     if row.decision == KEEP and others:
         why = "to be kept, but text, key or explanation are not its own; was a column sorted alone?"
-        return f"{name}: {why} Choose {DECISIONS[CORRECT]} if they are meant so", None
+        return f"{name}: {why} Choose {room.DECISIONS[CORRECT]} if they are meant so", None
     labels = {line.strip()[:1] for line in row.text.split("\n")}
     if row.decision == KEEP and not {char for char in row.key.upper() if char.isalpha()} <= labels:
-        return f"{name}: its key {row.key} names no option: correct one of them, or choose {DECISIONS[DROP]}", None
+        return f"{name}: its key {row.key} names no option: correct one of them, or choose {room.DECISIONS[DROP]}", None
     changed = not _same(base.text, row.text) or not _same(base.key, row.key) or bool(row.explanation)
-    if row.decision == TAKE:
+    if row.decision == room.TAKE:
         if changed or not row.waiting.proposals:
             why = "it was edited, too" if row.waiting.proposals else "there is no proposal to take"
-            return f"{name}: {why}: edit it and choose {DECISIONS[CORRECT]}", None
+            return f"{name}: {why}: edit it and choose {room.DECISIONS[CORRECT]}", None
         try:
             new = row.waiting.proposed
         except editable.UnreadableTextError as error:
-            return f"{name}: {error}: edit it and choose {DECISIONS[CORRECT]}", None
+            return f"{name}: {error}: edit it and choose {room.DECISIONS[CORRECT]}", None
         explanation = (new.explanation or min(_REMOVED)) if new.explanation != base.explanation else ""
         row = replace(row, decision=CORRECT, text=new.text, key=new.key, explanation=explanation)
         changed = new != base
     if changed and not row.decision:
-        return f"{name} was changed, but not decided: choose {DECISIONS[CORRECT]}", None
+        return f"{name} was changed, but not decided: choose {room.DECISIONS[CORRECT]}", None
     if row.decision == CORRECT and not changed:
-        remedy = f"; to remove the explanation, write {FORM['removed']['words'][0]} in its cell"
+        remedy = f"; to remove the explanation, write {room.FORM['removed']['words'][0]} in its cell"
         how = remedy if base.explanation else ""
         return f"{name}: to be corrected, but text, key and explanation are as they were{how}", None
     return None, replace(row, decision=CORRECT) if row.decision == KEEP and changed else row
@@ -276,7 +271,7 @@ def _removes(text: str) -> bool:
 def _word(text: str) -> str:
     """Return the kind of a decision or scope; ``?`` where the word is unknown, nothing where there is none."""
     first = text.split(maxsplit=1)[0].casefold() if text.strip() else ""
-    return WORDS.get(first, "?") if first else ""
+    return room.WORDS.get(first, "?") if first else ""
 
 
 def _same(one: str, other: str) -> bool:
@@ -293,11 +288,11 @@ def read_cells(path: Path) -> dict[int, dict[str, str]]:
     names = [_column(title) for title in (rows[begin] if rows else [])]
     needed = _NEEDED if all(names) else (*_NEEDED, "scope", "explanation", "note")
     if missing := [name for name in needed if name not in names]:
-        heads_missing = ", ".join(repr(COLUMNS[name][0]) for name in missing)
+        heads_missing = ", ".join(repr(room.COLUMNS[name][0]) for name in missing)
         raise UserError(f"{path} has no column {heads_missing}: it is no workbook of `review sheet export --waiting`")
     if twice := [name for name in needed if names.count(name) > 1]:
-        raise UserError(f"{path} has two columns {COLUMNS[twice[0]][0]!r}: remove one of them")
-    empty = dict.fromkeys(COLUMNS, "")
+        raise UserError(f"{path} has two columns {room.COLUMNS[twice[0]][0]!r}: remove one of them")
+    empty = dict.fromkeys(room.COLUMNS, "")
     return {
         number: empty | {name: cell for name, cell in zip(names, row, strict=False) if name}
         for number, row in enumerate(rows[begin + 1 :], start=begin + 2)
@@ -308,14 +303,16 @@ def read_cells(path: Path) -> dict[int, dict[str, str]]:
 def _table(path: Path) -> tuple[list[list[str]], int]:
     """Return the rows of the sheet, and which of them names its columns: a title may stand above."""
     sheets_of_book, _ = open_sheets(path)
-    rows = sheets_of_book.get(SHEET) or next(iter(sheets_of_book.values()), [])
+    rows = sheets_of_book.get(room.SHEET) or next(iter(sheets_of_book.values()), [])
     heads = [len({*map(_column, row)} & _OWN) for row in rows[:_TITLES]]
     return rows, heads.index(max(heads)) if heads else 0
 
 
 def _column(title: str) -> str:
     """Return the name of the column that a head names: ``解析``, ``Explanation`` or both; nothing where it is none."""
-    heads = {word.casefold(): name for name, (head, _) in COLUMNS.items() for word in re.split(r"[\s（]", head)[:2]}
+    heads = {
+        word.casefold(): name for name, (head, _) in room.COLUMNS.items() for word in re.split(r"[\s（]", head)[:2]
+    }
     return next((heads[word] for word in re.split(r"[\s（(]", title.casefold()) if word in heads), "")
 
 
@@ -338,7 +335,7 @@ def take_up(params: ReviewParams, context: Context) -> int:
     verdicts = list(Correction.from_frame(pulled.corrections.filter(pl.col("field") == editable.VERDICT)))
     if not verdicts:
         return 0
-    known = {each.question.question_id: each for each in waiting_rows(context.build)[0]}
+    known = {each.question.question_id: each for each in room.waiting_rows(context.build)[0]}
     texts = pulled.corrections.filter(pl.col("field") != editable.VERDICT)
     # Return the annotations that hold for all of their kind.
     answers = pulled.annotations.select("annotation_id", "answer").drop_nulls().iter_rows()

@@ -16,16 +16,9 @@ from build_dataset.annotation.adjudication import State
 from build_dataset.annotation.label_studio import client, projects
 from build_dataset.annotation.label_studio import pull as pulling
 from build_dataset.annotation.label_studio import push as pushing
+from build_dataset.annotation.label_studio import tasks as tasking
 from build_dataset.annotation.label_studio.pull import PullReport
 from build_dataset.annotation.label_studio.push import PushReport
-from build_dataset.annotation.label_studio.tasks import (
-    ReviewTask,
-    adjudication_tasks,
-    by_uncertainty,
-    model_version,
-    tasks_of,
-    verification_tasks,
-)
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops as cut_outs
 from build_dataset.pipeline.review import folder
@@ -86,7 +79,9 @@ def rulings_of(tables: Tables, params: ReviewParams) -> dict[str, list[Ruling]]:
     return rulings_by_expert(settle_questions(tables, params), stems)
 
 
-def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True) -> list[ReviewTask]:
+def review_tasks(
+    tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True
+) -> list[tasking.ReviewTask]:
     """Return the questions as experts see them, the most urgent first, and remember which labels are filled in."""
     questions = list(Question.from_frame(tables["questions"]))
     gold = gold_questions(params.gold, sorted({question.document for question in questions}) or [""])
@@ -95,16 +90,16 @@ def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crop
     folder.remember_asked(context.build, tables["questions"])
     questions = mix_in_gold(questions, gold)
     scanned = [question for question in questions if question.confidence is not None]
-    tasks = tasks_of(
+    tasks = tasking.tasks_of(
         questions,
         [*Annotation.from_frame(tables["annotations"]), *proposals(gold)],
         crops=cut_outs(scanned, context, _CROP_BYTES) if params.crops and crops else {},
-        version=model_version(tables["annotations"]["annotator"]),
+        version=tasking.model_version(tables["annotations"]["annotator"]),
         blind=params.blind,
         seed=context.seed,
     )
     if params.priority == "uncertainty":
-        tasks = by_uncertainty(tasks, {question.question_id: question.group_id for question in questions})
+        tasks = tasking.by_uncertainty(tasks, {question.question_id: question.group_id for question in questions})
     return tasks
 
 
@@ -116,7 +111,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
 
 def cases(
     tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True
-) -> tuple[list[ReviewTask], dict[str, set[str]]]:
+) -> tuple[list[tasking.ReviewTask], dict[str, set[str]]]:
     """Return what waits for a third expert, as they see it, and who has labelled each question."""
     settled = settle_questions(tables, params)
     waiting = (State.DISPUTED, State.FLAGGED, State.CHANGED)
@@ -124,7 +119,7 @@ def cases(
     rows = tables["questions"].filter(pl.col("question_id").is_in({each.question_id for each in open_cases}))
     questions = {question.question_id: question for question in Question.from_frame(rows)}
     pictures = cut_outs(questions.values(), context, _CROP_BYTES) if params.crops and crops else {}
-    tasks = adjudication_tasks(questions, open_cases, settled.corrections, crops=pictures, seed=context.seed)
+    tasks = tasking.adjudication_tasks(questions, open_cases, settled.corrections, crops=pictures, seed=context.seed)
     return tasks, {each.question_id: {review.reviewer for review in each.reviews} for each in open_cases}
 
 
@@ -132,7 +127,7 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
     """Send what waits in other stages to a verifier; return also how many items hold no question to correct."""
     pairs, without = waiting_questions(context.build)
     crops = cut_outs([each for _, each in pairs], context, _CROP_BYTES, marked=True) if params.crops else {}
-    return send(projects.VERIFICATION, verification_tasks(pairs, crops=crops), params, context), without
+    return send(projects.VERIFICATION, tasking.verification_tasks(pairs, crops=crops), params, context), without
 
 
 def connect(params: ReviewParams) -> client.Studio:
@@ -142,7 +137,7 @@ def connect(params: ReviewParams) -> client.Studio:
 
 def send(
     kind: projects.Kind,
-    tasks: Sequence[ReviewTask],
+    tasks: Sequence[tasking.ReviewTask],
     params: ReviewParams,
     context: Context,
     *,

@@ -175,10 +175,9 @@ def combine(build: Path, params: ReviewParams) -> None:
     replace_table(folder / CONTROL, control)
     replace_table(folder / "pulled.parquet", reviews)
     answered = reviews.select("question_id", version="asked").unique()
-    replace_table(
-        folder / "asked.parquet",
-        _kept(folder / _SENT, AskedQuestion).join(answered, on=answered.columns, how="semi", maintain_order="left"),
-    )
+    sent = _kept(folder / _SENT, AskedQuestion)
+    sent = sent.join(answered, on=answered.columns, how="semi", maintain_order="left")
+    replace_table(folder / "asked.parquet", sent)
     replace_table(folder / "corrections.parquet", Correction.to_frame(settled))
     replace_table(folder / "rejects.parquet", pl.concat([part.rejects for part in parts]))
 

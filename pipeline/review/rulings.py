@@ -12,14 +12,8 @@ from build_dataset.schemas.annotations import Correction, CorrectionStatus, Expe
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.places import field_name
 
-HEADS = (
-    "题目编号 ID",
-    "题目 question",
-    "项目 about",
-    "专家 expert",
-    "仲裁 ruling",
-    "仲裁者说明 note",
-)  # of sheets and pages
+# Heads of sheets and pages.
+HEADS = ("题目编号 ID", "题目 question", "项目 about", "专家 expert", "仲裁 ruling", "仲裁者说明 note")
 _MOST = 60  # rulings that are shown, the latest first
 _STEM = 60  # characters of a question by which its expert knows it again
 _NOT_TAKEN = "未采纳 not taken"

@@ -55,13 +55,10 @@ def settle_questions(tables: Tables, params: ReviewParams) -> Settled:
     ignored |= {"changed_question": gone} if (gone := tables["pulled"].height - lineage.pulled.height) else {}
     reviews, superseded = adjudication.latest_reviews(counted)
     ignored |= {"superseded": len(superseded)} if superseded else {}
-    labels = [
-        # Both said so of other words: one is asked again.
-        each.model_copy(update={"status": LabelStatus.SINGLE})
-        if each.question_id in lineage.unconfirmed and each.status in (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
-        else each
-        for each in adjudication.final_labels(question_ids, annotations, reviews, rules)
-    ]
+    labels = adjudication.final_labels(question_ids, annotations, reviews, rules)
+    for at, each in enumerate(labels):
+        if each.question_id in lineage.unconfirmed and each.status in (LabelStatus.AGREED, LabelStatus.ADJUDICATED):
+            labels[at] = each.model_copy(update={"status": LabelStatus.SINGLE})  # both said so of other words
     groups = progress.groups_of(tables["questions"])
     single = progress.single_reviewed(groups, params.overlap) if params.overlap < 1 else set()
     answered, changed = adjudication.answered_flags(corrections), lineage.unconfirmed

@@ -79,10 +79,8 @@ def waiting_rows(build: Path) -> tuple[list[Waiting], int]:
     doubts = find_table(build, "proofread/doubts")
     named = questions.DoubtedPlace.from_frame(doubts.drop_nulls("proposal")) if doubts is not None else ()
     proposals = grouping.group_values((each.question_id, each) for each in named)
-    rows = [
-        Waiting(same[0][1], [item for item, _ in same], proposals.get(same[0][1].question_id, []))
-        for same in (list(group) for _, group in groupby(pairs, key=lambda pair: pair[1].question_id))
-    ]
+    copies = [list(group) for _, group in groupby(pairs, key=lambda pair: pair[1].question_id)]
+    rows = [Waiting(same[0][1], [i for i, _ in same], proposals.get(same[0][1].question_id, [])) for same in copies]
     worst = Counter(each.question.document for each in rows)
     files = {each.question.question_id: each.question.document for each in rows}
 
@@ -185,10 +183,8 @@ def _fixed(each: Waiting) -> dict[str, str]:
 
 def _height(cells: Mapping[str, str]) -> int:
     """Return the pixels that the longest of wrapped texts takes: not every program fits rows to their text."""
-    lines = [
-        sum(1 + sum(2 - char.isascii() for char in line) // COLUMNS[name][1] for line in text.split("\n"))
-        for name, text in cells.items()
-    ]
+    wide = ((sum(2 - char.isascii() for char in line) for line in text.split("\n")) for text in cells.values())
+    lines = [sum(1 + width // COLUMNS[name][1] for width in widths) for name, widths in zip(cells, wide, strict=True)]
     return min(_TALLEST, 20 * max(lines) + 6)
 
 

@@ -171,12 +171,8 @@ def _problem(cells: Mapping[str, str], known: Known, mark: str) -> str | None:
 def _refuse_moved(path: Path, rows: Sequence[_Row], known: Known) -> None:
     """Raise ``UserError`` where a column holds the proposed labels, but in other rows: sorted alone, or a row off."""
     for name, head in label_columns().items():
-        pairs = [
-            (known[row.question_id][1][name], item["value"]["choices"][0])
-            for row in rows
-            for item in row.result
-            if item["from_name"] == name and name in known[row.question_id][1]
-        ]
+        chosen = ((known[row.question_id][1], item) for row in rows for item in row.result if item["from_name"] == name)
+        pairs = [(offer[name], item["value"]["choices"][0]) for offer, item in chosen if name in offer]
         moved = [(old, new) for old, new in pairs if old != new]
         before, after = Counter(old for old, _ in pairs), Counter(new for _, new in pairs)
         chance = sum(before[each] * after[each] for each in before) / max(1, len(pairs)) ** 2

@@ -130,11 +130,8 @@ def _contradicts_itself(task: ReadingTask) -> bool:
     bare = [(match, words[match.start("m")][3]) for match in _P.bare.finditer(codes)]
     plain = [(match, mention) for match, mention in bare if mention is not None and not mention.full]
     alone = {mention.labels for match, mention in plain if not match["key"] and len(mention.labels) == 1}
-    stated = [
-        mention
-        for match, mention in plain
-        if match["key"] or (match.start("m") == 0 and len(alone) == 1)  # more of them are headings
-    ]
+    only = len(alone) == 1  # more of them are headings
+    stated = [mention for match, mention in plain if match["key"] or (only and match.start("m") == 0)]
     if len({mention.labels for mention in stated}) < 2:
         return len(alone) > 1 and len(plain) == len(_P.sentence.findall(codes))
     between = text[stated[-2].end : stated[-1].start]

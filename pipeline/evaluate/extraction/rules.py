@@ -158,14 +158,9 @@ def concluded(task: ReadingTask) -> FoundAnswer | None:
     through = len(task.output.items) > 2  # then 因此A正确 may be about option A alone
     right = {claim.labels for claim in task.claims("judged")} if not task.multiple else {()}
     verdicts = right if len(right) > 1 else {()}  # 因此A正确 … 因此B正确: verdicts, no conclusion
-    conclusion, counter = (
-        _last(
-            claim
-            for claim in task.claims(kind)
-            if not claim.mention.text and not (through and is_own(task, claim)) and claim.labels not in verdicts
-        )
-        for kind in ("concluded", "counter")
-    )
+    claims = ([claim for claim in task.claims(kind) if not claim.mention.text] for kind in ("concluded", "counter"))
+    own = ([claim for claim in kind if not (through and is_own(task, claim))] for kind in claims)
+    conclusion, counter = (_last(claim for claim in kind if claim.labels not in verdicts) for kind in own)
     if conclusion and counter and task.multiple is False and len(conclusion.labels) > 1:  # "正确的是A、B、D，错误的是C"
         return counter
     return conclusion or counter

@@ -111,10 +111,8 @@ def expert_judgements(
             continue
         stray += score.answer_id not in gave  # the run was made anew and says something else
         verdict = {"judge": EXPERT + score.expert, "aspect": score.aspect, "score": score.score}
-        judgements += [
-            records.Judgement(**answer.model_dump(exclude={"answer_id"}), **verdict)
-            for answer in gave.get(score.answer_id, [])
-        ]
+        same = (answer.model_dump(exclude={"answer_id"}) for answer in gave.get(score.answer_id, []))
+        judgements += [records.Judgement(**about, **verdict) for about in same]
     return judgements, stray
 
 

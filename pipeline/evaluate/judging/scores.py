@@ -18,6 +18,7 @@ from build_dataset.pipeline.evaluate.scoring import OVERALL, mean_score
 from build_dataset.pipeline.stats.intervals import Unit, interval_of_mean
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.evaluation import JudgeAgreement, Judgement, Score, Task
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import ReviewItem
 
 
@@ -65,11 +66,8 @@ def judge(
     texts: Sequence[WrittenText], options: JudgeOptions, store: wire.AnswerStore, advance: Callable[[int], None]
 ) -> Verdicts:
     """Return a model's scores of every text, in every aspect."""
-    scales = "\n".join(
-        f"{aspect.zh}（{aspect.name}）："
-        + "；".join(f"{score} {meaning}" for score, meaning in enumerate(aspect.scale, start=LEAST))
-        for aspect in aspects()
-    )
+    meanings = {each: (f"{score} {text}" for score, text in enumerate(each.scale, start=LEAST)) for each in aspects()}
+    scales = "\n".join(f"{each.zh}（{each.name}）：{'；'.join(told)}" for each, told in meanings.items())
     system, question = f"{RUBRIC['system'].strip()}\n{scales}", RUBRIC["question"].strip("\n")
     grade = {"type": "integer", "enum": list(range(LEAST, MOST + 1))}
     form = wire.answer_form("json_schema", "scores", {aspect.name: grade for aspect in aspects()})
@@ -122,10 +120,8 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
         asked = {row.question_id for rows in given.values() for row in rows}
         about = {"run": run, "task": task, "questions": len(asked)}
         parts = {f"{name} ({who})": given[name] for name in names if given[name]}
-        values = {
-            metric: [mean(row.score for row in rows if row.repeat == each) for each in sorted({r.repeat for r in rows})]
-            for metric, rows in parts.items()
-        }
+        rounds = {metric: group_values((row.repeat, row.score) for row in rows) for metric, rows in parts.items()}
+        values = {metric: [mean(given[at]) for at in sorted(given)] for metric, given in rounds.items()}
         if len(parts) == len(names):  # an aspect that nobody scored leaves no mean
             overall = f"judged ({who})"
             values[overall] = [mean(each) for each in zip(*values.values(), strict=False)]

@@ -10,79 +10,65 @@ from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.evaluate import comparing, grading, scoring
 from build_dataset.pipeline.evaluate.judging.scores import AVERAGE
 from build_dataset.pipeline.evaluate.metrics import Over, metric, shown_in
-from build_dataset.pipeline.evaluate.results.view import (
-    REFERENCES,
-    WORDS,
-    Rival,
-    View,
-    bracketed,
-    cell,
-    label_name,
-    mean,
-    p_value,
-    ranked_table,
-    run_name,
-    title,
-    value,
-)
+from build_dataset.pipeline.evaluate.results import view as views
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.rendering.tables import Cell, Table
 from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
 from build_dataset.schemas.wording import counted
 
-LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]  # Number of the table that each dimension has in the paper.
+LABELLED: Mapping[str, int] = views.WORDS["cmexam_tables"]  # Number of the table that each dimension has in the paper.
 
 
-def by_metric(view: View, table: Over, name: str) -> Table | None:
+def by_metric(view: views.View, table: Over, name: str) -> Table | None:
     """Table 3: a row a run, a column a metric of a table; None where no question was asked."""
     wanted = shown_in(table)
     runs = [run for run in view.runs if any(view.overall(run, each.name) for each in wanted)]
     metrics = [each for each in wanted if any(view.overall(run, each.name) for run in runs)]
     if not runs:
         return None
-    rows: list[list[str | Rival]] = []
+    rows: list[list[str | views.Rival]] = []
     for run in runs:
-        row: list[str | Rival] = [view.name(run), number(view.sizes[run])]
+        row: list[str | views.Rival] = [view.name(run), number(view.sizes[run])]
         for each in metrics:
             score = view.overall(run, each.name)
-            text = cell(score, view.sizes[run]) if each.brackets else mean(score)
-            merit = value(score)
+            text = views.cell(score, view.sizes[run]) if each.brackets else views.mean(score)
+            merit = views.value(score)
             if merit is not None and not each.higher:
                 merit = -merit  # fewer is better
-            row.append(text if each.higher is None else Rival(text, each.name, run, merit))
+            row.append(text if each.higher is None else views.Rival(text, each.name, run, merit))
         rows.append(row)
     data = view.data(["overall"], [each.name for each in metrics])
-    return ranked_table(name, data, [each.title for each in metrics], rows, apart=view.incomplete)
+    return views.ranked_table(name, data, [each.title for each in metrics], rows, apart=view.incomplete)
 
 
-def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None:
+def by_dimension(view: views.View, dimension: str, more_than: int = 0) -> Table | None:
     """Tables 4 to 8, and the like for any other dimension: a row a label, a column a run; None without labels."""
     labels, runs = view.labels(dimension), view.runs_of(dimension)
     if not labels:
         return None
     kept = {label: en for label, en in labels.items() if view.asked(dimension, label) > more_than} or labels
-    rows: list[list[str | Rival]] = []
+    rows: list[list[str | views.Rival]] = []
     for label, english in kept.items():
         asked = view.asked(dimension, label)
         scored = ((run, view.accuracy(run, dimension, label)) for run in runs)
-        cells = (Rival(cell(score, asked), label, run, value(score)) for run, score in scored)
-        rows.append([label_name(label, english), number(asked), *cells])
-    head = [title(dimension), "题数 n", *map(view.name, runs)]
-    models = [run for run in runs if run not in (*REFERENCES, *view.incomplete)]
+        cells = (views.Rival(views.cell(score, asked), label, run, views.value(score)) for run, score in scored)
+        rows.append([views.label_name(label, english), number(asked), *cells])
+    head = [views.title(dimension), "题数 n", *map(view.name, runs)]
+    models = [run for run in runs if run not in (*views.REFERENCES, *view.incomplete)]
     if len(models) > 1:  # one model is its own average
         head.append("平均 Average of models")
         for row in rows:
-            rivals = (each for each in row if isinstance(each, Rival) and each.run in models)
+            rivals = (each for each in row if isinstance(each, views.Rival) and each.run in models)
             row.append(_average([each.value for each in rivals if each.value is not None], 1))
     paper = f" (CMExam's table {LABELLED[dimension]})" if dimension in LABELLED else ""
-    caption = f"Accuracy by {title(dimension)}{paper}."
+    caption = f"Accuracy by {views.title(dimension)}{paper}."
     if left_out := len(labels) - len(kept):
         count = counted(left_out, "label")
         caption += f" Left out, with {more_than} questions or fewer: {count}; see the data beside this table."
     if scoring.HUMAN in runs:
         caption += " People are those who sat the exam."
     shared = view.data([dimension], ["accuracy"])
-    return ranked_table(table_name(dimension), shared, head, rows, caption=caption, apart=view.incomplete)
+    return views.ranked_table(table_name(dimension), shared, head, rows, caption=caption, apart=view.incomplete)
 
 
 def _average(shares: Sequence[float], places: int) -> str:
@@ -94,34 +80,36 @@ def table_name(dimension: str) -> str:
     return f"cmexam_table{LABELLED[dimension]}" if dimension in LABELLED else f"by_{dimension}"
 
 
-def categories(view: View) -> Table | None:
+def categories(view: views.View) -> Table | None:
     """Tables 3 and 4: a row a run, a column a category; None where no exam is stated."""
     labels = view.labels("exam_type")
     if not labels:
         return None
-    rows: list[list[str | Rival]] = []
+    rows: list[list[str | views.Rival]] = []
     for run in view.runs_of("exam_type"):
         scores = [view.accuracy(run, "exam_type", label) for label in labels]
-        known = [share for score in scores if (share := value(score)) is not None]
+        known = [share for score in scores if (share := views.value(score)) is not None]
         # An average over fewer categories would describe another exam than the other rows.
         known = known if len(known) == len(labels) else []
-        *parts, whole = ((mean(score, 2), value(score)) for score in (*scores, view.accuracy(run)))
+        *parts, whole = ((views.mean(score, 2), views.value(score)) for score in (*scores, view.accuracy(run)))
         cells = [*parts, (_average(known, 2), mean_of(known) if known else None), whole]
-        rows.append([view.name(run), *(Rival(text, column, run, merit) for column, (text, merit) in enumerate(cells))])
-    names = [label_name(label, english) for label, english in labels.items()]
+        rows.append(
+            [view.name(run), *(views.Rival(text, column, run, merit) for column, (text, merit) in enumerate(cells))]
+        )
+    names = [views.label_name(label, english) for label, english in labels.items()]
     head = [*names, "平均 Average", "全部题目 All questions"]
     data = view.data(["exam_type", "overall"], ["accuracy"])
-    return ranked_table("cmb_table3", data, head, rows, apart=view.incomplete)
+    return views.ranked_table("cmb_table3", data, head, rows, apart=view.incomplete)
 
 
 def pairs(comparisons: Sequence[Comparison]) -> Table | None:
     """Every two runs on the questions both were asked: the difference, and its test."""
     rows = [
         (
-            *map(run_name, (row.run_a, row.run_b)),
+            *map(views.run_name, (row.run_a, row.run_b)),
             *map(number, (row.questions, row.only_a_right, row.only_b_right)),
-            bracketed(f"{100 * row.difference:+.1f}", row, "+.1f"),
-            *map(p_value, (row.p_value, row.p_adjusted)),
+            views.bracketed(f"{100 * row.difference:+.1f}", row, "+.1f"),
+            *map(views.p_value, (row.p_value, row.p_adjusted)),
         )
         for row in comparisons
     ]
@@ -138,7 +126,7 @@ def settings(scores: Sequence[Score], askings: Mapping[str, grading.RunSettings]
     for score in scores:
         judged = score.metric.startswith("judged (")
         ranks = score.dimension == "overall" and (judged or score.metric == "accuracy")
-        if not ranks or score.run in REFERENCES or score.value is None:
+        if not ranks or score.run in views.REFERENCES or score.value is None:
             continue
         called = f"平均评分 Mean score{score.metric.removeprefix('judged')}" if judged else metric("accuracy").title
         asked = askings[score.run]
@@ -167,21 +155,24 @@ def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
         metric, _, who = score.metric.partition(" (")
         if score.task is task and who and metric in columns:
             by_run.setdefault((who.rstrip(")"), score.run), {})[metric] = score
-    rows: list[list[str | Rival]] = []
+    rows: list[list[str | views.Rival]] = []
     for (who, run), given in by_run.items():
         asked = max(score.questions for score in given.values())
         given_scores = [(aspect, given.get(aspect)) for aspect in columns]
-        grades = (Rival(cell(s, places=2, scale=1), (who, aspect), run, value(s)) for aspect, s in given_scores)
-        rows.append([run_name(run), "专家 experts" if who == "experts" else who, number(asked), *grades])
+        grades = (
+            views.Rival(views.cell(s, places=2, scale=1), (who, aspect), run, views.value(s))
+            for aspect, s in given_scores
+        )
+        rows.append([views.run_name(run), "专家 experts" if who == "experts" else who, number(asked), *grades])
     data = Score.to_frame([score for given_scores in by_run.values() for score in given_scores.values()])
-    return ranked_table(name, data, list(columns.values()), rows, left=2) if rows else None
+    return views.ranked_table(name, data, list(columns.values()), rows, left=2) if rows else None
 
 
 def _table(
     name: str, frame: pl.DataFrame, rows: Sequence[tuple[str, ...]], left: int = 3, best: frozenset[Cell] = frozenset()
 ) -> Table | None:
     """Return a table with its words from ``tables.toml``; None without rows."""
-    words = WORDS[name]
+    words = views.WORDS[name]
     return Table(name, words["caption"], frame, words["head"], rows, left=left, best=best) if rows else None
 
 
@@ -191,7 +182,7 @@ def agreement(agreements: Sequence[JudgeAgreement]) -> Table | None:
     rows = [
         (
             *(row.judge, names.get(row.aspect, row.aspect), number(row.answers)),
-            *(number(value, 3) for value in (row.pearson, row.spearman, row.alpha)),
+            *(number(figure, 3) for figure in (row.pearson, row.spearman, row.alpha)),
             *(number(row.models), number(row.ranking, 3)),
         )
         for row in agreements
