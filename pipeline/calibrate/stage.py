@@ -17,10 +17,9 @@ from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.pipeline.stats import agreement, intervals
 from build_dataset.schemas import annotations as records
 from build_dataset.schemas import errors, taxonomy
-from build_dataset.schemas.annotations import Calibration, Confusion, ReliabilityBin
 from build_dataset.schemas.questions import Question
 
-Item = TypeVar("Item", Calibration, Confusion)
+Item = TypeVar("Item", records.Calibration, records.Confusion)
 
 EXPERTS = "experts"  # the reference that stands for all people
 _SHOWN = 5  # confusions of an annotator in a dimension
@@ -40,9 +39,9 @@ class Opinions(NamedTuple):
 class CalibrationRows:
     """The rows of all tables."""
 
-    calibration: list[Calibration] = field(default_factory=list)
-    confusions: list[Confusion] = field(default_factory=list)
-    reliability: list[ReliabilityBin] = field(default_factory=list)
+    calibration: list[records.Calibration] = field(default_factory=list)
+    confusions: list[records.Confusion] = field(default_factory=list)
+    reliability: list[records.ReliabilityBin] = field(default_factory=list)
 
 
 def _by_dimension(rows: Iterable[Item]) -> list[Item]:

@@ -13,7 +13,6 @@ from build_dataset.pipeline.evaluate.backends.local.loading import missing_packa
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from build_dataset.pipeline.evaluate.judging.scores import RUBRIC, Verdicts, judge, judge_agreement, judged_scores
 from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel, TransformersModel
-from build_dataset.pipeline.evaluate.results import build
 from build_dataset.pipeline.evaluate.results import build as results
 from build_dataset.pipeline.evaluate.tasks import PromptSource, RunOutcome, TaskWork, load_cases, task_work
 from build_dataset.pipeline.rendering.markdown import notes
@@ -148,7 +147,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     comparisons = comparing.compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
     askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
     agreement = judge_agreement(verdicts.judgements)
-    evaluated = build.Evaluated(made.scores, comparisons, agreement, askings=askings)
+    evaluated = results.Evaluated(made.scores, comparisons, agreement, askings=askings)
     return Result(
         tables={
             "predictions": records.Prediction.to_frame(made.predictions),
@@ -166,12 +165,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             "unsure.jsonl": grading.unsure_file(made.predictions),
             **results.files(evaluated),
         },
-        facts={
-            "split": params.split,
-            "models": {run: each.facts for run, each in made.runs.items()},
-            "asked": {run: asdict(evaluated) for run, evaluated in askings.items()},
-            **_bill(params, made),
-        },
+        facts=_facts(params, made, askings),
         complete=not made.waiting,
         notes=notes(
             "build_dataset.pipeline.evaluate",
@@ -187,18 +181,19 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     )
 
 
-def _bill(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
-    """Return what the judge was asked, and what all outputs and verdicts cost where that is known."""
-    models = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
+def _facts(params: EvaluateParams, made: _Evaluation, askings: Mapping[str, grading.RunSettings]) -> dict[str, Any]:
+    """Return what was asked of whom, and what all outputs and verdicts cost where that is known."""
+    facts: dict[str, Any] = {"split": params.split, "models": {run: each.facts for run, each in made.runs.items()}}
+    facts["asked"] = {run: asdict(settings) for run, settings in askings.items()}
     judges, verdicts = [params.judge] if params.judge else [], made.verdicts
+    if params.judge is not None:
+        judge = {"name": f"llm:{params.judge.model}", "rubric": RUBRIC["version"], "requests": verdicts.requests}
+        facts["judge"] = judge | {"without_verdict": len(verdicts.waiting), "cost": verdicts.cost}
+    models = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
     costs = [made.runs[model.run_name()].facts["cost"] for model in models] + [verdicts.cost] * len(judges)
     currencies = {options.currency for options in (*models, *judges)}
     priced = len(currencies) == 1 and None not in costs  # dollars and yuan do not add up
-    cost = {"cost": _sum(costs), "currency": currencies.pop()} if priced else {}
-    if params.judge is None:
-        return cost
-    facts = {"name": f"llm:{params.judge.model}", "rubric": RUBRIC["version"], "requests": verdicts.requests}
-    return {"judge": facts | {"without_verdict": len(verdicts.waiting), "cost": verdicts.cost}, **cost}
+    return facts | ({"cost": _sum(costs), "currency": currencies.pop()} if priced else {})
 
 
 def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form

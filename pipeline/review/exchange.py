@@ -17,8 +17,6 @@ from build_dataset.annotation.label_studio import client, projects
 from build_dataset.annotation.label_studio import pull as pulling
 from build_dataset.annotation.label_studio import push as pushing
 from build_dataset.annotation.label_studio import tasks as tasking
-from build_dataset.annotation.label_studio.pull import PullReport
-from build_dataset.annotation.label_studio.push import PushReport
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops as cut_outs
 from build_dataset.pipeline.review import folder
@@ -34,7 +32,7 @@ from build_dataset.schemas.questions import Question
 _CROP_BYTES = 400_000  # of a picture, scans as JPEG: 10,000 of them are 4 GB in the server's database
 
 
-def push(tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None) -> PushReport:
+def push(tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None) -> pushing.PushReport:
     """Send questions, prefilled with their labels, to experts; again, it adds nothing."""
     kind = replace(projects.REVIEW, experts=params.experts)
     tasks, lineage = review_tasks(tables, params, context), trace(tables)
@@ -47,7 +45,7 @@ def push(tables: Tables, params: ReviewParams, context: Context, *, count: int |
 
 def push_to_experts(
     tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None
-) -> tuple[list[PushReport], list[str]]:
+) -> tuple[list[pushing.PushReport], list[str]]:
     """Send every expert their questions, in a project of their own; return reports, and notes on what was not sent."""
     tasks, rulings = review_tasks(tables, params, context), rulings_of(tables, params)
     lineage = trace(tables)
@@ -103,7 +101,7 @@ def review_tasks(
     return tasks
 
 
-def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
+def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> pushing.PushReport:
     """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more."""
     tasks, _ = cases(tables, params, context)
     return send(projects.ADJUDICATION, tasks, params, context)
@@ -123,7 +121,7 @@ def cases(
     return tasks, {each.question_id: {review.reviewer for review in each.reviews} for each in open_cases}
 
 
-def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
+def verify(params: ReviewParams, context: Context) -> tuple[pushing.PushReport, int]:
     """Send what waits in other stages to a verifier; return also how many items hold no question to correct."""
     pairs, without = waiting_questions(context.build)
     crops = cut_outs([each for _, each in pairs], context, _CROP_BYTES, marked=True) if params.crops else {}
@@ -144,7 +142,7 @@ def send(
     count: int | None = None,
     lineage: Lineage | None = None,
     rulings: str | None = None,
-) -> PushReport:
+) -> pushing.PushReport:
     """Send tasks to the project of their kind; answers that were pulled go back with those that it lost.
 
     With ``lineage``, answers follow their questions to new ids, and what asks something else now is asked anew.
@@ -170,7 +168,9 @@ def send(
         )
 
 
-def pull(params: ReviewParams, context: Context, *, full: bool = False, force: bool = False) -> list[PullReport]:
+def pull(
+    params: ReviewParams, context: Context, *, full: bool = False, force: bool = False
+) -> list[pulling.PullReport]:
     """Fetch what people did since the last pull into the folder ``reviews`` of the build, project by project.
 
     Return a report of each project that is or was there. That there is no project for the review is told after the
@@ -186,7 +186,7 @@ def pull(params: ReviewParams, context: Context, *, full: bool = False, force: b
     find = partial(projects.find, studio, owner=owner, listed=listed)
     present = {key: find(kind) for key, kind in kinds.items()}
     people = studio.accounts
-    reports: list[PullReport] = []
+    reports: list[pulling.PullReport] = []
     with context.progress(None, "questions") as advance:
         for key, kind in kinds.items():
             before = folder.read_pulled(context.build, kind)

@@ -12,7 +12,6 @@ import numpy as np
 from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.results import papers
 from build_dataset.pipeline.evaluate.results import view as views
-from build_dataset.pipeline.evaluate.results.papers import LABELLED
 from build_dataset.pipeline.evaluate.scoring import HUMAN, REVIEWED
 from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from build_dataset.pipeline.rendering.markdown import rendered
@@ -121,7 +120,7 @@ def plots(results: Evaluated) -> dict[str, bytes]:
     if not runs:
         return {}
     files: dict[str, bytes] = {}
-    for dimension in LABELLED:
+    for dimension in papers.LABELLED:
         files |= _bars(view, runs, dimension, results.more_than.get(dimension, 0))
     return files | _lengths(view, runs)
 

@@ -129,7 +129,7 @@ def test_what_waits_elsewhere_is_sent_with_the_number_of_what_holds_no_question(
     )
     monkeypatch.setattr(exchange, "waiting_questions", lambda build: ([(1, 2), (3, 4)], 7))
     monkeypatch.setattr(
-        exchange, "verification_tasks", lambda pairs, crops: [SimpleNamespace(question_id="q")] * len(pairs)
+        exchange.tasking, "verification_tasks", lambda pairs, crops: [SimpleNamespace(question_id="q")] * len(pairs)
     )
     assert exchange.verify(ReviewParams(crops=crops), context) == (1, 7)
     assert (taken, sent[0][2]) == (cut, ["q", "q"])
