@@ -45,7 +45,7 @@ class _Evaluation:
 
     @property
     def rejects(self) -> list[questions.Rejection]:
-        """What a run was not asked."""
+        """Return the questions that a run was not asked."""
         pairs = ((run, left) for run, work in self.works.items() for left in work.left_out)
         return [left.model_copy(update={"detail": f"{run} was not asked: {left.detail}"}) for run, left in pairs]
 
