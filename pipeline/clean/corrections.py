@@ -128,9 +128,7 @@ def _apply(
     waiting = sorted(corrections, key=lambda patch: (patch.updated_at, patch.field))  # oldest first
     applied: list[Correction] = []
     while due := [patch for patch in waiting if patch.content_hash == question.content_hash]:
-        fields = question_fields(
-            question
-        )  # no hash covers key and explanation: each as it was, missing, or right already
+        fields = question_fields(question)  # no hash covers key and explanation: as they were, missing, or right
         fitting = [it for it in due if it.field not in _UNHASHED or fields[it.field] in (None, it.before, it.after)]
         unfit = [patch for patch in due if patch not in fitting]
         waiting = [patch for patch in waiting if patch not in due] + unfit

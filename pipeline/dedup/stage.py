@@ -67,8 +67,7 @@ class Resolver:
     def resolve(self, pairs: Iterable[tuple[int, int]], resolution: Resolution) -> Resolution:
         """Settle all ``pairs``, the most alike first, and add what becomes of them to what was ``found``.
 
-        A pair is settled by the best copies of either side: of ``n`` copies each is compared with one or two, not
-        with all the others.
+        A pair is settled by the best copies of either side: each is compared with one or two, not with all others.
         """
         same = DisjointSet(self._items)
         best: dict[int, int] = {}

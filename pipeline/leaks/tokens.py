@@ -1,8 +1,7 @@
 """Texts as tokens, an ideograph or a run of other letters and digits; questions whose tokens are almost the same.
 
 N-grams of words are how overlap is measured in English (13 of them: Brown et al. 2020, appendix C). Chinese has no
-spaces, so its characters are counted; a Latin word or a number among them is one token, or thirteen of them would
-be two words.
+spaces, so its characters are counted; a Latin word or a number is one token, or thirteen would be two words.
 
 Questions in different splits are compared in full, stems and options, by a measure of its own, not the one that
 deduplication uses, so that neither vouches for itself.

@@ -135,8 +135,7 @@ def _joined(name: str, pages: Sequence[DocumentState], build: Path) -> DocumentS
 def list_pages(build: Path, pages: Sequence[tuple[Path, str]]) -> tuple[Path, str]:
     """Write, unless it is there, the list of a paper's pages: of each the picture and its hash.
 
-    Return the list's path and the paper's hash. The list can be deleted at any time: its name tells the pictures and
-    where they lie.
+    Return the list's path and the paper's hash. It can be deleted at any time: its name tells pictures and places.
     """
     digest = sha256("pages", *(found for _, found in pages))
     listed = json.dumps([str(path.resolve()) for path, _ in pages], ensure_ascii=False)

@@ -56,8 +56,7 @@ def mend_page(page: PageRead, readings: Sequence[LineReading]) -> PageRead:
 def mend_line(text: str, seen: str) -> str:
     """A line, its lost characters replaced by what stands between the same neighbours in a reading of its picture.
 
-    Nothing is replaced where the neighbours are not found, or found twice. Control characters may stand for nothing:
-    some fonts have their space there.
+    Nothing is replaced where these are not found, or found twice. Control characters may stand for nothing, or a space.
     """
     flat = _flat(seen)
     return _LOST.sub(lambda found: _replacement(found, flat), text)

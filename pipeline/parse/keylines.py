@@ -105,9 +105,8 @@ def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
 def grid(texts: Sequence[str], start: int = 0) -> KeyLine | None:
     """The grid whose row of numbers begins at a line, with the row of answers under it; None if there is none.
 
-    A row is a line, or lines of cells under a label that stands alone. Rows need a label (題號 / 答案) or at
-    least three cells. Where answers are fewer than numbers the answers fill the row from the left, as official
-    grids do for papers shorter than the form.
+    A row is a line, or lines of cells under a label that stands alone. Rows need a label (題號 / 答案) or three cells.
+    Fewer answers than numbers fill the row from the left, as in official grids of papers shorter than the form.
     """
     upper = _row(texts, start, _P.number_label, _P.numbers)
     lower = _row(texts, upper[2], _P.answer_label, _P.answers) if upper else None

@@ -74,8 +74,7 @@ def pair_keys(papers: Sequence[ParsedPaper], pictured: Set[str] = frozenset()) -
     """Apply key documents to their papers: original keys first, then those after appeals, which override.
 
     All keys are matched by name before any is matched by its text, and then only to papers without a key. Papers that
-    are ``pictured``, pictures of pages, are named by their folder: IMG_0001 says nothing. A key in the folder of
-    one such paper is its own.
+    are ``pictured``, pictures of pages, are named by their folder (IMG_0001 says nothing): the key of one lies there.
     """
     outcome = ParseOutcome()
     keys = sorted((key for key in papers if key.is_key), key=lambda key: (is_corrected(key), key.document))

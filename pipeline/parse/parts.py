@@ -273,8 +273,7 @@ def _text(draft: Draft) -> str:
 def share_joint_answers(drafts: Sequence[Draft]) -> None:
     """Questions without an answer before one whose answer has a letter for each of them, in place.
 
-    They get a letter each where they follow one patient: the first tells the case, the others speak of 该患者.
-    Otherwise all of them wait.
+    They get a letter each where the first tells of a patient and the others speak of 该患者; otherwise all wait.
     """
     waiting: list[Draft] = []
     for draft in drafts:
@@ -306,9 +305,8 @@ def _letters_in_order(draft: Draft) -> tuple[str, str | None]:
 def _share(drafts: list[Draft], letters: str) -> None:
     first, *others = drafts
     named = {(draft.group, draft.group_first, draft.group_last) for draft in drafts}
-    whole = (
-        named == {(first.group, first.number, drafts[-1].number)} and first.group is not None
-    )  # 【41-43】 over 41 … 43 and three letters
+    spanned = {(first.group, first.number, drafts[-1].number)}  # 【41-43】 over 41 … 43 and three letters
+    whole = named == spanned and first.group is not None
     if whole and all(letter in dict(draft.options) for draft, letter in zip(drafts, letters, strict=True)):
         for draft, letter in zip(drafts, letters, strict=True):
             draft.take_answer(letter, "letter_each")

@@ -187,8 +187,7 @@ def questions_of(
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:
     """Doubt the rows without a case below one whose case no other row has, in place: it may be theirs too."""
-    # Not where rows say that they stand alone (A1, 单选题) or which belong together, or other cases are written at each
-    # of their questions.
+    # Not where rows say that they stand alone (A1, 单选题) or belong together, or other cases stand at each question.
     if "shared" not in columns.roles or "group" in columns.roles:
         return
     cases = [None if isinstance(result, RowError) else result[0].shared_stem for _, result in read]

@@ -106,9 +106,8 @@ class SplitDraw:
     def repair(self) -> None:
         """Move a unit at a time in strata that are a question or more from their ideal, while that helps.
 
-        The draw fills quotas in the order of lots, which can leave a rest that no group fits; a group of another size
-        in place of one that was drawn may do. What helps is what lowers the sum of squared distances from the ideal of
-        all strata concerned. No split is emptied.
+        The draw fills quotas in the order of lots, which can leave a rest that no group fits; one of another size may.
+        What helps lowers the sum of squared distances from the ideal of all strata concerned. No split is emptied.
         """
         # The movable units of each stratum that is off by what they hold.
         kinds_of: dict[int, _Kinds] = {stratum: {} for stratum in self._totals if self._is_off(stratum)}

@@ -30,8 +30,7 @@ class Glyph:
     confidence: float  # 0..1: probability of the character in half or full width, at its surest step
     at: float  # Its middle, in steps of the recogniser
     gap: float = 0.0
-    """Probability that a character was overlooked between this one and the next, or behind the last one; 1 where ink
-    stands there."""
+    """Probability that a character was overlooked before the next one, or behind the last; 1 where ink stands there."""
     others: tuple[tuple[str, float], ...] = ()
     """Other likely characters of the place with their probabilities, likeliest first; none where it is sure."""
 

@@ -38,8 +38,7 @@ compared with its neighbours, since lines of photographs bend."""
 _HALF_RAISED, _HALF = re.compile("(?<=[⁰¹²³⁴-⁹])[0-9]|[0-9]{2,}(?=[⁰¹²³⁴-⁹])(?<!10)"), 0.5
 """Digits on the line behind raised ones, or several before them, as 23¹ for 2³¹ (all but 10⁹); their confidence."""
 _USUAL = 0.8
-"""Share of the median height of the line's letters and digits that a neighbour has at least: the 2 of PaO₂53 says
-nothing of the 5."""
+"""Least height of a neighbour, as a share of the line's median: the 2 of PaO₂53 says nothing of the 5."""
 _MORE = 0.15  # Of a line's height, what is seen more of the page around it at a second look
 _EM = 3.5  # Usual width of an ideograph in steps, where a line has too few to measure
 _WIDE = frozenset("mwMWG@%&—①②③④⑤⑥⑦⑧⑨⑩×≥≤→ⅡⅢⅣ")

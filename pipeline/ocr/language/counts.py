@@ -16,8 +16,7 @@ TABLE = "counts.npz"
 ALIKE = "alike.txt"
 STEPS_A_DOUBLING = 8  # Values of a stored count by which it doubles
 BREAK, DIGIT, LETTER, CIRCLED = ord("|"), ord("0"), ord("a"), ord("①")
-"""Codes of every mark, of every digit, of every letter and of ① to ⑳, which the shipped counts lack: ideographs alone
-have codes of their own."""
+"""Codes of all marks, digits, letters and ① to ⑳, which the shipped counts lack: ideographs alone have their own."""
 _SMOOTH = 4.0  # Weight of what fewer neighbours say, in occurrences of the neighbours
 _LEFT_OUT = (0.0, 0.4, 1.4)
 """Occurrences that the table lacks for each that it has, of characters, pairs and three in turn: 列敘 is not in it.

@@ -20,19 +20,9 @@ from numpy.typing import NDArray
 from build_dataset.pipeline.characters import is_traditional, script_of
 from build_dataset.pipeline.ocr.glyphs import is_common
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
+from build_dataset.pipeline.ocr.language import letters
 from build_dataset.pipeline.ocr.language.counts import BREAK, CIRCLED, Codes, Language, Values, codes_of, padded
-from build_dataset.pipeline.ocr.language.letters import (
-    FLOOR,
-    OPTION,
-    SURE,
-    alone,
-    chances_of_marks,
-    is_ideograph,
-    odds,
-    odds_of_letter,
-    plain,
-    share_of,
-)
+from build_dataset.pipeline.ocr.language.letters import is_ideograph, odds_of_letter, plain
 from build_dataset.pipeline.ocr.language.strange import out_of_place
 from build_dataset.pipeline.ocr.language.unsure import unsure_characters
 from build_dataset.schemas.data import shipped_toml
@@ -45,14 +35,11 @@ _OF_SIGHT, _OF_LANGUAGE, _OF_USE = 1.2, 0.85, 1.1
 is used at all, since the recogniser has learned that too. Fitted to 6,100 places whose truth is known."""
 _RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
 _MARGIN, _LEAST_SIGHT = 2.0, -4.5
-"""Natural logarithm of the odds from which a character is changed, by both and by the recogniser alone. Never where a
-line breaks off: 減刑 of 湮滅刑事證據."""
+"""Log odds from which a character is changed, by both and by sight; never at a line end: 減刑 of 湮滅刑事證據."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _CONFIRMED = 0.9  # Probability after two looks from which a strange character is what stands there: 腎前腎衰竭
-_UNKNOWN = (
-    0.5  # The most that a character is sure of for which a look-alike fits far better, or beside ink that none claims
-)
+_UNKNOWN = 0.5  # The most that a character is sure of where a look-alike fits far better, or beside unclaimed ink
 FEATURES = 7
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
@@ -84,7 +71,7 @@ def sure_parts(row: Sequence[Any]) -> Iterator[str]:
     """Yield the parts of a stored word between the places that are doubtful; none where no doubts are told."""
     if len(row) > 10:
         doubts = (Doubt(*doubt) for doubt in row[10])
-        ends = [-1, *(one.at for one in doubts if share_of(row[0], one) < _LEARNED), len(row[0])]
+        ends = [-1, *(one.at for one in doubts if letters.share_of(row[0], one) < _LEARNED), len(row[0])]
         yield from (row[0][start + 1 : end] for start, end in pairwise(ends) if end - start > _SURE_PART)
 
 
@@ -92,11 +79,11 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
     """Return the words of a page as they are written, as sure as it is probable that all of a word is right."""
     drafts, found = drafts_of(words, language), []
     for word, draft, rows in zip(words, drafts, features(drafts, language), strict=True):
-        labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
+        labels = {found.end() - 1 for found in letters.OPTION.finditer(draft.text)}
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
         told = dict(zip(places, probabilities(rows).tolist(), strict=True))
         sure = {at: min(one, _UNKNOWN) if at in draft.strange else one for at, one in told.items() if at not in labels}
-        sure |= chances_of_marks(draft.text, draft.doubts)
+        sure |= letters.chances_of_marks(draft.text, draft.doubts)
         sure |= {at: min(sure.get(at, 1.0), _UNKNOWN) for at, doubt in draft.doubts.items() if doubt.gap >= 1}
         unsure = tuple(unsure_characters(draft.text, sure, draft.doubts, {**draft.strange, **draft.changes}))
         found.append(replace(word, text=draft.text, confidence=prod(sure.values()), unsure=unsure))
@@ -112,7 +99,7 @@ def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
 
 def _draft(word: Word, language: Language, script: str, strange: Mapping[int, str]) -> WordDraft:
     doubts = {doubt.at: doubt for doubt in word.doubts or ()}
-    confirmed = {at for at, doubt in doubts.items() if doubt.again and share_of(word.text, doubt) >= _CONFIRMED}
+    confirmed = {at for at, doubt in doubts.items() if doubt.again and letters.share_of(word.text, doubt) >= _CONFIRMED}
     strange = {at: char for at, char in strange.items() if at not in confirmed}
     codes, chars = padded(word.text), list(word.text)
     draft = WordDraft(word.text, doubts, strange, {}, {}, {})
@@ -123,14 +110,14 @@ def _draft(word: Word, language: Language, script: str, strange: Mapping[int, st
             in_text = len(near) > 1 and any(is_ideograph(one) or codes_of(one)[0] == CIRCLED for one in near)  # D.僅④
             likely = in_text and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
-            draft.odds[choice.at] = odds(shares[at])
-            draft.sight[choice.at] = odds(exp(choice.sight[at]))
+            draft.odds[choice.at] = letters.odds(shares[at])
+            draft.sight[choice.at] = letters.odds(exp(choice.sight[at]))
             if at:
                 chars[choice.at] = choice.chars[at]
                 draft.changes[choice.at] = choice.chars[0]
         codes = padded("".join(chars))
     for at, doubt in doubts.items():
-        char, _ = alone(word.text, doubt) or (chars[at], "")
+        char, _ = letters.alone(word.text, doubt) or (chars[at], "")
         if char != chars[at]:
             draft.changes[at], chars[at] = chars[at], char
     draft.text = "".join(chars)
@@ -141,8 +128,7 @@ def _draft(word: Word, language: Language, script: str, strange: Mapping[int, st
 def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:
     """Yield the places with ideographs that are unsure, with the characters of the page's script that may stand there.
 
-    A form of the other script is no character of its own: 结 adds to 結 on a traditional page. Two of one script that
-    have one simplified form, 復 and 複, are two.
+    A form of the other script is no character of its own: 结 adds to 結 on a traditional page; 復 and 複 are two.
     """
     for at, doubt in doubts.items():
         if not is_ideograph(text[at]):
@@ -163,7 +149,7 @@ def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_C
         first, *others = kinds
         written = [first, *(one for one in others if _fits(one, script))][:_MOST]
         some = {one: kinds[one] for one in written} | dict(list(marks.items())[:_MARKS])
-        yield _Choice(at, [*some], [log(max(share, FLOOR)) for share in some.values()], len(written))
+        yield _Choice(at, [*some], [log(max(share, letters.FLOOR)) for share in some.values()], len(written))
 
 
 @cache
@@ -204,7 +190,7 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> tuple[
     share = np.exp(total - total.max())
     share /= share.sum()
     shares = [
-        np.bincount(picks[:, place], share, len(choice.chars)).clip(FLOOR).tolist()
+        np.bincount(picks[:, place], share, len(choice.chars)).clip(letters.FLOOR).tolist()
         for place, choice in enumerate(group)
     ]
     return best, shares
@@ -232,9 +218,13 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
 
 
 def _row(draft: WordDraft, at: int, gain: Values) -> list[float]:
-    doubt = draft.doubts.get(at) or Doubt(at, SURE)
+    doubt = draft.doubts.get(at) or Doubt(at, letters.SURE)
     chinese = is_ideograph(draft.text[at])
-    sight = draft.sight.get(at, odds(share_of(draft.text, doubt))) if chinese else odds_of_letter(draft.text, doubt)
+    sight = (
+        draft.sight.get(at, letters.odds(letters.share_of(draft.text, doubt)))
+        if chinese
+        else odds_of_letter(draft.text, doubt)
+    )
     near = float(np.nanmean(gain)) if chinese else 0.0
     return [chinese, 1.0, sight, draft.odds.get(at, sight), max(near, 0.0), min(near, 0.0), -doubt.gap]
 

@@ -36,8 +36,7 @@ _AS_LIKELY, _GREEK = 8.0, 100.0
 _OF_UNIT = re.compile(r"(?<=[A-Za-z])/(?=[dmμn]?L(?![A-Za-z]))")  # Nothing but a slash makes a unit: IU/L, mg/dL
 _BRACE = re.compile(r"(?<=[A-Za-z])\{(?=$|[^\x00-\x7f])(?![^}]*\})")  # It closes nowhere: the B{ of 维生素B₁
 OPTION = re.compile(r"(?:^|(?<=[\t ]))(?:[(（][A-Ha-h]|[A-H])(?=[.．、)）:：])")
-"""A label, whose letter is the next in order or no label to the parser. In brackets a
-capital may be read as a small one."""
+"""A label, whose letter is the next in order or no label to the parser; in brackets a capital may be read as small."""
 
 
 def is_ideograph(char: str) -> bool:
