@@ -1,7 +1,6 @@
 """Texts of questions put right: tidied, column by column, and corrected by people. Pure.
 
-Each text that tidying changed is kept as it was, so that it can be undone. A correction is applied where a question
-still says what it said when the correction was made.
+Each text that tidying changed is kept as it was. A correction applies where a question still says what it said then.
 """
 
 import json
@@ -121,10 +120,9 @@ def _apply(
     question: Question, corrections: Sequence[Correction]
 ) -> tuple[Question, list[Correction], list[Correction]]:
     """Apply corrections to a question whose texts are tidy."""
-    # A correction goes onto the text that it was made on, or onto what others made of that text; where the question
-    # says already what it is to say there is nothing to do. Everything else is outdated: better OCR, another file or
-    # another key came after it, and a person has to look. Returned are the question, the corrections that changed
-    # something or decided, in that order, and the outdated ones.
+    # A correction goes onto the text that it was made on, or onto what others made of that text, unless the question
+    # says so already. Everything else is outdated: better OCR, another file or key came after it, and a person has to
+    # look. Returned are the question, the corrections that changed something or decided, in order, and the outdated.
     waiting = sorted(corrections, key=lambda patch: (patch.updated_at, patch.field))  # oldest first
     applied: list[Correction] = []
     while due := [patch for patch in waiting if patch.content_hash == question.content_hash]:

@@ -41,9 +41,8 @@ def bigrams(texts: Sequence[str]) -> Grams:
 class Vocabulary:
     """Counts of bigrams in the collection, which tell a misreading from another word.
 
-    A recognition error leaves bigrams that the collection does not have (肝灸), or has only by chance; another word
-    has ones that are met again (肝癌), in the question's own explanation at least. That is evidence only where the
-    collection is large enough for words to be met again.
+    A recognition error leaves bigrams that the collection has not (肝灸), or by chance; another word has ones that
+    are met again (肝癌), in the question's own explanation at least. Only a large collection is evidence of that.
     """
 
     def __init__(self, slices: Texts = (), enough: int = 1000) -> None:

@@ -118,8 +118,7 @@ class Resolver:
     def _disputed(self, followers: dict[int, dict[int, Relation]]) -> list[list[int]]:
         """Leaders with their copies whose answers contradict each other, the best first.
 
-        Two copies that say the same and answer differently can stand under two leaders, when a leader is worded so
-        differently that it could be another question. Both then wait.
+        Copies that answer differently can stand under two leaders, worded like other questions. Both then wait.
         """
         leader_of = {row: leader for leader, copies in followers.items() for row in (leader, *copies)}
         groups, disputed = DisjointSet(followers), set[int]()
@@ -150,8 +149,7 @@ KINDS = ("negation", "number", "unit", "sex", "age", "term", "variant", "group",
 def clusters(ids: list[str], groups: Sequence[str | None], gone: Iterable[int], edges: Iterable[Edge]) -> pl.DataFrame:
     """The ``Cluster`` table: a row for every survivor that has a relative, none for the others, by question id.
 
-    Rows that are ``gone``, merged or waiting for a person, tie their relatives, but have no row themselves. A cluster
-    is named after its first member, these included.
+    Rows that are ``gone``, merged or waiting, tie their relatives and have no row; a cluster may have their name.
     """
     kinds: dict[int, str] = {}  # the most telling kind of each row's relations
     for *pair, kind in (edges := list(edges)):

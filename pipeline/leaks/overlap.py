@@ -51,8 +51,7 @@ class Index:
     def __init__(self, texts: Sequence[str], size: int, common: int, copied: float = 0.8) -> None:
         """Index the questions by runs of ``size`` tokens; questions with fewer tokens are one run.
 
-        Runs and lines that more than ``common`` questions have are left out. A record that has the share ``copied`` of
-        a question line by line is a copy without any run.
+        Runs and lines of more than ``common`` questions are left out. The share ``copied`` of lines makes a copy.
         """
         self._texts, self._copied = texts, copied
         self._lines: dict[str, list[int]] = {}

@@ -3,8 +3,7 @@
 N-grams of words are how overlap is measured in English (13 of them: Brown et al. 2020, appendix C). Chinese has no
 spaces, so its characters are counted; a Latin word or a number is one token, or thirteen would be two words.
 
-Questions in different splits are compared in full, stems and options, by a measure of its own, not the one that
-deduplication uses, so that neither vouches for itself.
+Questions in different splits are compared in full by another measure than deduplication has: none vouches for itself.
 """
 
 import re

@@ -22,8 +22,7 @@ _P = Patterns(__name__)
 _SHORTEST = 600
 """Least length in pixels of a page's shorter side: 72 dpi of A4. Figures taken out of documents are smaller."""
 _SHAPE, _AREA = 1.3, 3.0
-"""Factors by which shapes and areas of the pages of a paper differ at most: they are scanned or photographed alike, or
-cut out of their photographs; figures are of all shapes."""
+"""Factors by which shapes and areas of a paper's pages differ at most: pages are taken alike, figures of all shapes."""
 _NAMED = 5  # Missing numbers and names that are told one by one
 
 

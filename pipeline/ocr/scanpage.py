@@ -120,9 +120,8 @@ def to_page(
 ) -> PageRead:
     """The page that ``recognise`` saw, laid out in lines.
 
-    Slanted words (watermarks) are left out; a page that is slightly turned is straightened for layout, the boxes of its
-    lines are where they stand on the page. Words with doubts are decoded with ``language``; the confidence of others is
-    lowered by the page's legibility.
+    Slanted words (watermarks) are left out; a slightly turned page is straightened for layout, not its boxes.
+    Words with doubts are decoded with ``language``; the page's legibility lowers the confidence of others.
     """
     words = words_of(value["words"], value["legibility"])
     if language is not None and all(word.doubts is not None for word in words):

@@ -25,8 +25,7 @@ _ALONE = 1 / 3
 """Share of ``text_timeout`` that a page has when it is read alone, because its chunk was given up: 100 times its 15 ms.
 With workers three pages ahead, a paper of such pages is given up after some 15 s."""
 _HANG = 10
-"""Factor on ``page_timeout`` for the limit by the clock, which ends work that takes no processor time. The main limit
-is processor time: on a busy machine a limit by the clock lost sound pages."""
+"""Factor on ``page_timeout``, processor time, for the limit by the clock, which ends work that takes no such time."""
 _OUTSIDE = ("killed", "io_error")
 """Reasons that lie in the machine: a file that was given up for one of them is looked at again by the next run."""
 _MENDABLE = ("timeout", "crashed", "not_answered", *_OUTSIDE)

@@ -19,8 +19,7 @@ _ALONE = 2  # points of a key that is called 答案 and no more, for the only pa
 _ENOUGH = 3  # points of evidence in the texts that make a match without a matching name
 WHOLE = 0.9  # share of questions that a key must answer to override another; a key with fewer may be misread
 DIFFERENT = 0.3
-"""The share of a paper's own answers a key must contradict to be another paper's: of four options one in four
-agrees by chance; keys corrected after appeals change one in twenty."""
+"""Share of a paper's own answers that another paper's key contradicts: 3 in 4 by chance; after appeals 1 in 20."""
 COMPARED = 5  # the least number of answers compared for that
 
 Sessions = dict[str, set[str]]  # marks of a session by their kind: year, sitting, volume, code

@@ -24,8 +24,7 @@ SOME = 3  # least number of items with options in a section for an item without 
 ALIKE = 0.9  # share of a section's questions with one number of options for it to be the usual one
 SEVERAL, MANY = 3, 10  # least number of questions for that: of a section, of a whole paper
 REPEATED, SHORT = 3, 8
-"""Least number of items with the same line after the options for it to be a foot, as ends of options do repeat; lines
-that are longer than so many characters need to stand in two items only."""
+"""Least number of items with a line after the options for it to be a foot; two for one of more characters than that."""
 UNDER = "stands under the last option"  # of a line: another check asks whether it was found
 MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
 BEHIND = 0.2  # share of questions with an explanation without a mark up to which a title is none

@@ -241,8 +241,7 @@ def continue_cases(drafts: Sequence[Draft]) -> None:
 def merge_copies(drafts: Sequence[Draft]) -> None:
     """Make entries of a key of questions that a paper prints again with their answers, as answer books do, in place.
 
-    A run of the numbering is a copy where most of its questions say what an earlier one of their number says. Where a
-    copy reads otherwise one of the two was misread: both wait.
+    A run is a copy where most of its questions repeat earlier ones of their numbers; both wait where one differs.
     """
     first: dict[int, Draft] = {}
     whole = (draft for draft in drafts if draft.number is not None and not (draft.entry or draft.suffix))

@@ -116,8 +116,7 @@ def _script(text: str) -> bool:
 
 def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:
     """Return whether stems cannot stand alone: many are alike beside other options, or speak of a text outside."""
-    # And whether they say what others say too, and nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是. Those
-    # with a case lack nothing: a second text, of a solution, is none of theirs.
+    # And whether they say nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是. Those with a case lack nothing.
     rows, asked = len(asked), [draft for draft in asked if not draft.case]
     times = Counter(draft.stem for draft in {(draft.stem, str(draft.options)): draft for draft in asked}.values())
     alike = sum(times[draft.stem] > 1 for draft in asked)

@@ -42,8 +42,7 @@ def _former_ids(source: SourceTable, gone: Sequence[str], contents: Mapping[str,
 def with_ids(sources: Iterable[SourceTable]) -> list[SourceTable]:
     """The sources with ids that no two questions share.
 
-    Rows that say the same have one id; all but the first get a number behind it. Which is first depends on their
-    content, so that sorting or renaming a file changes no id.
+    Of rows that say the same all but the first, by content and not by place, get a number behind their id.
     """
     sources = list(sources)
     alike = group_values(

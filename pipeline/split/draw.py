@@ -3,8 +3,7 @@
 Strata that groups left more than a question from their ideal are repaired, where other groups fit better. Quotas hold
 in combinations of a few columns; of other dimensions, chance alone decides. So units that hold the same of all strata
 change places at the end while that brings labels closer to their proportions; quotas stay as they are. (Sechidis,
-Tsoumakas and Vlahavas, "On the stratification of multi-label data", ECML 2011, draw question by question, which moves
-most of a draft when a question is added.)
+Tsoumakas and Vlahavas, "On the stratification of multi-label data", ECML 2011: a new question moves most of a draft.)
 """
 
 from collections import Counter

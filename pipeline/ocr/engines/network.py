@@ -57,8 +57,7 @@ def load_network(path: Path, backend: str) -> tuple[Run, list[str]]:
 
 
 def _on_openvino(path: Path) -> tuple[Any, str]:
-    # Hinted for latency OpenVINO computes in bfloat16 where the processor can: 1.7 times as fast, same errors.
-    # Processes that pin their threads share one core.
+    # Hinted for latency OpenVINO computes in bfloat16: 1.7 times as fast, same errors. Pinned threads share one core.
     from openvino import Core
 
     options = {"INFERENCE_NUM_THREADS": 1, "ENABLE_CPU_PINNING": False, "NUM_STREAMS": 1}

@@ -199,9 +199,8 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> tuple[
 def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     """Return what tells whether the letters and digits of each word are right, a row for each.
 
-    The first column says whether it is an ideograph. Then, all the higher the surer: a constant, the odds by sight, the
-    odds with the language, how much likelier its neighbours make it and the two behind it, above and below 0, and
-    that no character was overlooked behind it.
+    The first column says whether it is an ideograph. Then, all the higher the surer: a constant, the odds by sight and
+    with the language, how much likelier its neighbours make it, above and below 0, and that none was overlooked.
     """
     codes = np.concatenate([padded(draft.text) for draft in drafts] or [np.zeros(4, np.int64)])
     codes[codes == CIRCLED] = BREAK
