@@ -18,9 +18,8 @@ from build_dataset.pipeline.ocr.engines.cascade import Cascade, Recogniser
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Pixels, Word
-from build_dataset.pipeline.ocr.language.counts import Language
+from build_dataset.pipeline.ocr.language.counts import Language, out_of_place
 from build_dataset.pipeline.ocr.language.letters import FLOOR, plain, share_of
-from build_dataset.pipeline.ocr.language.strange import out_of_place
 from build_dataset.pipeline.ocr.params import RapidOcrParams
 from build_dataset.schemas.errors import UserError
 

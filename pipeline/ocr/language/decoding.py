@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from build_dataset.pipeline.characters import is_traditional, script_of
 from build_dataset.pipeline.ocr.glyphs import is_common
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
-from build_dataset.pipeline.ocr.language import letters
+from build_dataset.pipeline.ocr.language import counts, letters
 from build_dataset.pipeline.ocr.language.counts import BREAK, CIRCLED, Codes, Language, Values, codes_of, padded
 from build_dataset.pipeline.ocr.language.letters import is_ideograph, odds_of_letter, plain
-from build_dataset.pipeline.ocr.language.strange import out_of_place
-from build_dataset.pipeline.ocr.language.unsure import unsure_characters
+from build_dataset.pipeline.ocr.model import Unsure
 from build_dataset.schemas.data import shipped_toml
 
 _TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
@@ -44,6 +43,10 @@ FEATURES = 7
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
 _WEIGHTS: NDArray[np.float64] = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
+_AROUND = 6  # Characters beside one that are told
+_MOST_UNSURE, _REST = 8, 0.99
+"""Unsure characters of a word that are told at most, and how sure the rest together is once all are."""
+_LEAST_OTHER = 0.005  # Probability of another character from which it is told
 
 
 @dataclass(slots=True)
@@ -93,7 +96,7 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
 def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
     """Return the words of a page with their unsure characters decided."""
     script = "big5" if is_traditional(word.text for word in words) else "gb2312"
-    strange = out_of_place([word.text for word in words], language)
+    strange = counts.out_of_place([word.text for word in words], language)
     return [_draft(word, language, script, places) for word, places in zip(words, strange, strict=True)]
 
 
@@ -232,3 +235,33 @@ def probabilities(rows: Values, weights: NDArray[np.float64] = _WEIGHTS) -> NDAr
     """Return the probability that each character is right, by its features; ``weights``: of others, of ideographs."""
     told = (rows[:, 1:] * weights[rows[:, 0].astype(np.intp)]).sum(axis=1)
     return np.asarray(1 / (1 + np.exp(-told)))
+
+
+def unsure_characters(
+    text: str, sure: Mapping[int, float], doubts: Mapping[int, Doubt], seen: Mapping[int, str]
+) -> Iterator[Unsure]:
+    """Yield the characters that the language decided, and the least sure ones until those left are sure together.
+
+    Args:
+        text: The word as it is decoded.
+        sure: Probability that a character is right, by place.
+        doubts: What the recogniser noted, by place.
+        seen: What it saw where the language decided for another character, by place.
+    """
+    left, chosen = prod(sure.values()), set(seen)
+    for at in sorted(sure, key=lambda at: (sure[at], at))[:_MOST_UNSURE]:
+        if left >= _REST:
+            break
+        chosen.add(at)
+        left = prod(value for place, value in sure.items() if place not in chosen)
+    for at in sorted(chosen):
+        before, after = text[max(0, at - _AROUND) : at], text[at + 1 : at + _AROUND + 1]
+        other = seen[at] if at in seen else _other(text[at], doubts.get(at))
+        yield Unsure(before, text[at], after, other, round(sure.get(at, 1.0), 3), at)
+
+
+def _other(own: str, doubt: Doubt | None) -> str | None:
+    """Return what is next likely to stand in a place; a space or another form of the character is no other."""
+    others = doubt.others if doubt else ()
+    likely = (char for char, share in others if share >= _LEAST_OTHER and not char.isspace())
+    return next((char for char in likely if plain(char) != plain(own)), None)
