@@ -112,10 +112,8 @@ def crops(questions: Iterable[Question], context: Context, most: int, *, marked:
 
 def _tasks(questions: Iterable[Question], context: Context, most: int, marked: bool) -> Iterator[CropTask]:
     """The questions of a page in a task, which is opened once for them."""
-    seen = sorted(
-        (question for question in questions if question.regions),
-        key=lambda question: (question.document, question.pages or [0], question.question_id),
-    )
+    seen = [question for question in questions if question.regions]
+    seen.sort(key=lambda question: (question.document, question.pages or [0], question.question_id))
     for document, mine in groupby(seen, key=lambda question: question.document):
         try:
             paper = find_paper(context.build, context.raw, document)

@@ -44,11 +44,8 @@ def tidy_questions(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]
     schema, differing = TextChange.polars_schema(), pl.col("before").ne_missing(pl.col("after"))
     changes = [pl.DataFrame(dict(zip(schema, columns, strict=True)), schema).filter(differing) for columns in texts]
     differences = pl.concat(changes).sort("question_id", "part")
-    again = (
-        tidy_options.filter(pl.col("question_id").is_in(changes[-1]["question_id"].unique().implode()))
-        .group_by("question_id", maintain_order=True)
-        .agg(options=pl.struct("label", "text"))
-    )
+    changed = tidy_options.filter(pl.col("question_id").is_in(changes[-1]["question_id"].unique().implode()))
+    again = changed.group_by("question_id", maintain_order=True).agg(options=pl.struct("label", "text"))
     tidied = tidied.update(again, on="question_id").select(questions.columns)
     changed = tidied.filter(pl.col("question_id").is_in(differences["question_id"].unique().implode()))
     hashes = changed.select("question_id", content_hash=hashes_of(changed))
@@ -205,11 +202,9 @@ def _judge(question_id: str, applied: Sequence[Correction], outdated: Sequence[C
         detail = f"dropped by {who}{f': {notes}' if notes else ''}"
         patches.verdicts[question_id] = FilterVerdict(DROPPED, detail, "reject")
     elif outdated:
-        conflict = "; ".join(
-            f"{patch.by} changed {patch.field} from {_short(patch.before)} to {_short(patch.after)},"
-            f" and the question says something else now"
-            for patch in outdated
-        )
+        said = "{} changed {} from {} to {}, and the question says something else now"
+        told = ((patch.by, patch.field, _short(patch.before), _short(patch.after)) for patch in outdated)
+        conflict = "; ".join(said.format(*parts) for parts in told)
         patches.verdicts[question_id] = FilterVerdict(OUTDATED, conflict, "review")
     elif verdict == "keep":
         patches.kept.add(question_id)

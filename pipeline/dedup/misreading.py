@@ -160,10 +160,8 @@ def edits(first: str, second: str) -> Sequence[Edit]:
         if places and places[-1][1] == i and places[-1][3] == k:
             i, _, k, _ = places.pop()
         places.append((i, j, k, m))
-    return [
-        Edit(first[i:j], second[k:m], first[max(0, i - 1) : j + 1], second[max(0, k - 1) : m + 1])
-        for i, j, k, m in places
-    ]
+    around = ((first[max(0, i - 1) : j + 1], second[max(0, k - 1) : m + 1]) for i, j, k, m in places)
+    return [Edit(first[i:j], second[k:m], *both) for (i, j, k, m), both in zip(places, around, strict=True)]
 
 
 def framed_edits(first: str, second: str) -> Sequence[Edit]:

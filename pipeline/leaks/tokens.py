@@ -119,8 +119,6 @@ def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> dict
 
 def _folded(texts: pl.DataFrame) -> pl.DataFrame:
     """Letters, digits and signs of mathematics alone, options sorted."""
-    stem, option = (
-        folded_case(text.str.normalize("NFKC")).str.replace_all(r"[^\pL\pN\p{Sm}]+", "")
-        for text in (pl.col("stem"), pl.element())
-    )
+    folded = (folded_case(text.str.normalize("NFKC")) for text in (pl.col("stem"), pl.element()))
+    stem, option = (text.str.replace_all(r"[^\pL\pN\p{Sm}]+", "") for text in folded)
     return texts.select(stem, pl.col("options").list.eval(option).list.sort().list.join("\n"))

@@ -194,8 +194,6 @@ def _moved(pixels: Pixels, nodes: Floats) -> Pixels:
     down, across = (
         _tents((np.arange(side) + 0.5) / side, count) for side, count in zip((height, width), NODES, strict=True)
     )
-    x, y = (
-        (down @ nodes[:, :, axis] @ across.T * side - 0.5).astype(np.float32)
-        for axis, side in ((0, width), (1, height))
-    )
+    places = (down @ nodes[:, :, axis] @ across.T * side - 0.5 for axis, side in enumerate((width, height)))
+    x, y = (place.astype(np.float32) for place in places)
     return np.asarray(cv2.remap(pixels, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)

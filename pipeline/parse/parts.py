@@ -59,11 +59,10 @@ def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
     doubt = None
     if letters and len(letters) != len(starts):
         doubt, letters = f"{len(starts)} parts, {len(letters)} answers", []
-    parts = (
-        SubItem(join_lines(head[start.end() : start.start() + run.start]), run.options, letter)
-        for start, run, letter in zip(starts, runs, letters or [None] * len(runs), strict=True)
-    )
-    return Parts(join_lines(head[: edges[0]]), tuple(parts), shared_options=False, doubt=doubt)
+    each = zip(starts, runs, letters or [None] * len(runs), strict=True)
+    stems = ((head[start.end() : start.start() + run.start], run.options, letter) for start, run, letter in each)
+    parts = tuple(SubItem(join_lines(stem), options, letter) for stem, options, letter in stems)
+    return Parts(join_lines(head[: edges[0]]), parts, shared_options=False, doubt=doubt)
 
 
 def stems_after_options(head: str, run: OptionRun) -> Parts | None:

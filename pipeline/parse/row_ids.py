@@ -45,18 +45,12 @@ def with_ids(sources: Iterable[SourceTable]) -> list[SourceTable]:
     Of rows that say the same all but the first, by content and not by place, get a number behind their id.
     """
     sources = list(sources)
-    alike = group_values(
-        (result[0].question_id, row)
-        for source in sources
-        for row, result in source.rows
-        if not isinstance(result, RowError)
-    )
-    names = {
-        (row.document, row.row): name if not at else f"{name}-{at + 1}"
-        for name, rows in alike.items()
-        if len(rows) > 1
-        for at, row in enumerate(sorted(rows, key=lambda row: (sha256(row.fields), row.document, row.row)))
-    }
+    read = (read for source in sources for read in source.rows)
+    alike = group_values((result[0].question_id, row) for row, result in read if not isinstance(result, RowError))
+    names: dict[tuple[str, int], str] = {}
+    for name, rows in alike.items():
+        ordered = sorted(rows, key=lambda row: (sha256(row.fields), row.document, row.row)) if len(rows) > 1 else []
+        names |= {(row.document, row.row): f"{name}-{at}" for at, row in enumerate(ordered[1:], 2)}
     return [replace(source, rows=[_named(read, names) for read in source.rows]) for source in sources]
 
 

@@ -237,10 +237,8 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
         stem, named = row_texts.without_head(stem, row.row, numbered=habits.numbered)
         stem, note = habits.furniture.cut("stem", stem)
         options, more = row_texts.without_furniture(options, habits.furniture)
-        text |= {
-            "comment": text.get("comment") or note or more,
-            "explanation": habits.furniture.cut("explanation", text["explanation"] or "")[0] or None,
-        }
+        text["comment"] = text.get("comment") or note or more
+        text["explanation"] = habits.furniture.cut("explanation", text["explanation"] or "")[0] or None
         stem = row_texts.bare_stem(stem, row.row, options, doubts)
     kind = announcement(text.get("type") or named or row.sheet or "").kind
     if not stem:
@@ -303,11 +301,9 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
 def _has_figure(fields: Fields, columns: Columns) -> bool:
     """Return whether a column holds or names a picture of the question, or says that there is one."""
     words = vocabulary()["words"]
-    declared = any(
-        (cells.string(fields.get(name)) or "").casefold() in words[verdict]
-        for role, verdict in (("text_only", "wrong"), ("has_image", "right"))
-        for name in columns.roles.get(role, ())
-    )
+    flags = [(name, "wrong") for name in columns.roles.get("text_only", ())]
+    flags += [(name, "right") for name in columns.roles.get("has_image", ())]
+    declared = any((cells.string(fields.get(name)) or "").casefold() in words[verdict] for name, verdict in flags)
     shown = [value for name in columns.roles.get("image", ()) if cells.filled(value := fields.get(name))]
     return declared or any(str(value) not in columns.decoration for value in shown)
 

@@ -125,10 +125,8 @@ class SplitDraw:
     def _surplus(self, stratum: int) -> list[int]:
         """Questions over the ideal by split, times the number of questions in the group."""
         totals, quotas = self._totals[stratum], self._quotas[stratum]
-        return [
-            (quota - need) * sum(totals) - sum(quotas) * total
-            for quota, need, total in zip(quotas, self.need[stratum], totals, strict=True)
-        ]
+        each, whole, size = zip(quotas, self.need[stratum], totals, strict=True), sum(totals), sum(quotas)
+        return [(quota - need) * whole - size * total for quota, need, total in each]
 
     def _surpluses(self, contents: Iterable[Contents]) -> dict[int, list[int]]:
         return {stratum: self._surplus(stratum) for content in contents for stratum, _ in content}
@@ -141,11 +139,9 @@ class SplitDraw:
         """The move that helps most; None when none helps."""
         sources = {content: {self.split[unit] for unit in units} for content, units in kinds.items()}
         units, surplus = Counter(self.split.values()), self._surpluses(kinds)
-        possible = [
-            _Move(content, source, target)
-            for content, (source, target) in product(sorted(kinds), permutations(range(len(SPLITS)), 2))
-            if source in sources[content] and units[source] > 1
-        ]
+        each = product(sorted(kinds), permutations(range(len(SPLITS)), 2))
+        moves = (_Move(content, source, target) for content, (source, target) in each)
+        possible = [move for move in moves if move.source in sources[move.content] and units[move.source] > 1]
         best = min(possible, key=lambda move: self._change(move, surplus), default=None)
         return best if best and self._change(best, surplus) < 0 else None
 

@@ -122,12 +122,9 @@ class PaddleEngine(OcrEngine):
     def recognise(self, pixels: Pixels) -> list[Word]:
         """The lines of an RGB image."""
         pages = self._ocr.predict(np.ascontiguousarray(pixels[:, :, ::-1]))
-        return [
-            Word(text, tuple((float(x), float(y)) for x, y in box), float(score))
-            for page in pages
-            for box, text, score in zip(page["rec_polys"], page["rec_texts"], page["rec_scores"], strict=True)
-            if text.strip()
-        ]
+        parts = (zip(page["rec_polys"], page["rec_texts"], page["rec_scores"], strict=True) for page in pages)
+        words = ((box, text, float(score)) for page in parts for box, text, score in page if text.strip())
+        return [Word(text, tuple((float(x), float(y)) for x, y in box), score) for box, text, score in words]
 
 
 @contextmanager

@@ -192,10 +192,8 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> tuple[
     best = readings[int(np.where(usable, total, -np.inf).argmax())]
     share = np.exp(total - total.max())
     share /= share.sum()
-    shares = [
-        np.bincount(picks[:, place], share, len(choice.chars)).clip(letters.FLOOR).tolist()
-        for place, choice in enumerate(group)
-    ]
+    counted = (np.bincount(picks[:, at], share, len(choice.chars)) for at, choice in enumerate(group))
+    shares = [values.clip(letters.FLOOR).tolist() for values in counted]
     return best, shares
 
 
@@ -222,11 +220,8 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
 def _row(draft: WordDraft, at: int, gain: Values) -> list[float]:
     doubt = draft.doubts.get(at) or Doubt(at, letters.SURE)
     chinese = is_ideograph(draft.text[at])
-    sight = (
-        draft.sight.get(at, letters.odds(letters.share_of(draft.text, doubt)))
-        if chinese
-        else odds_of_letter(draft.text, doubt)
-    )
+    seen = letters.odds(letters.share_of(draft.text, doubt)) if chinese else odds_of_letter(draft.text, doubt)
+    sight = draft.sight.get(at, seen) if chinese else seen
     near = float(np.nanmean(gain)) if chinese else 0.0
     return [chinese, 1.0, sight, draft.odds.get(at, sight), max(near, 0.0), min(near, 0.0), -doubt.gap]
 

@@ -142,9 +142,8 @@ def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Pl
         for sheet in _parsed(archive, "xl/workbook.xml").iter(f"{_MAIN}sheet"):
             part = next((links[value] for key, value in sheet.items() if key.endswith("}id")), "")
             drawings = [target for target in _links(archive, part).values() if "/drawings/" in target]
-            corners = (
-                one for part in drawings if part in members for one in _parsed(archive, part).iter(f"{_DRAWING}from")
-            )
+            drawn = (_parsed(archive, part) for part in drawings if part in members)
+            corners = (one for drawing in drawn for one in drawing.iter(f"{_DRAWING}from"))
             begins = [one for one in corners if one.find(f"..//{_DRAWING}pic") is not None]
             places = ((int(one.findtext(f"{_DRAWING}row")), int(one.findtext(f"{_DRAWING}col"))) for one in begins)
             pictures[sheet.get("name", "")] = tuple(places)
