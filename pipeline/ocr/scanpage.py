@@ -136,10 +136,8 @@ def to_page(
         unsure = tuple(one._replace(box=_part(word.text, one.at, box)) for one in word.unsure)
         runs.append(TextRun(word.text, box, baseline, _size(word, box), word.confidence, unsure=unsure))
     frame = Rect(0.0, 0.0, value["width"], value["height"])
-    across, down, figures = (
-        [rotate_box(Rect(*box), -angle, centre) for box in value["marks"].get(kind, ())]
-        for kind in ("across", "down", "figures")
-    )
+    marks = (value["marks"].get(kind, ()) for kind in ("across", "down", "figures"))
+    across, down, figures = ([rotate_box(Rect(*box), -angle, centre) for box in boxes] for boxes in marks)
     drawing = Drawing(across, down, [], figures)
     regions = find_scan_regions(drawing, runs, frame)
     lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))

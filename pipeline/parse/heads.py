@@ -64,10 +64,8 @@ class NumberCandidate(NamedTuple):
 CIRCLED_DIGITS = _P.whole("@circled_digits@")
 _CIRCLED = {digit: value for value, digit in enumerate(CIRCLED_DIGITS, 1)}
 
-_FORMS = [
-    (NumberStyle(row["style"]), row["weight"], row.get("most", 0), re.compile(row["pattern"]))
-    for row in _P.rows("forms")
-]
+_ROWS = [(row["style"], row["weight"], row.get("most", 0), row["pattern"]) for row in _P.rows("forms")]
+_FORMS = [(NumberStyle(style), weight, most, re.compile(pattern)) for style, weight, most, pattern in _ROWS]
 """Style, weight, and of forms of several numbers (2.3., 18~21.) the most that the last may be above the first."""
 
 

@@ -150,10 +150,9 @@ def sources_of(
 ) -> list[SourceTable]:
     """The tables of a document: its sheets, each with a mapping of its own; declared under None holds for all."""
     sheets = group_values((row.sheet, row) for row in rows)
-    read = [
-        questions_of(sheet_rows, document, declared.get(sheet, declared.get(None)), f"#{sheet}" if at else "", each)
-        for at, (sheet, sheet_rows) in enumerate(sheets.items())
-    ]
+    said = {sheet: declared.get(sheet, declared.get(None)) for sheet in sheets}
+    parts = {sheet: f"#{sheet}" if at else "" for at, sheet in enumerate(sheets)}
+    read = [questions_of(own, document, said[sheet], parts[sheet], each) for sheet, own in sheets.items()]
     return read if len(read) > 1 else [replace(table, sheet=None) for table in read]
 
 

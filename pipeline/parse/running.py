@@ -142,9 +142,8 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     forms = (r"[\W\d_]{0,4}".join(map(re.escape, words)) for words in sorted(running))
     glued = re.compile("|".join(rf"^{form}(?=.)|(?<=.){form}$" for form in forms))
     kept = [line for line in lines if line.kind is not LineKind.TEXT or letters_alone(line.text) not in running]
-    kept = [
-        line.model_copy(update={"text": glued.sub("", line.text)}) if glued.search(line.text) else line for line in kept
-    ]
+    rest = [(line, glued.sub("", line.text)) for line in kept]
+    kept = [line if text == line.text else line.model_copy(update={"text": text}) for line, text in rest]
     return _without_scattered(kept)  # without the second line of a foot the first stands anywhere too
 
 

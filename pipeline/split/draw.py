@@ -194,10 +194,8 @@ def even_out(
         before = places.copy()
         for one, other in combinations(range(len(SPLITS)), 2):
             gain = rows @ (weights * (off[:, other] - off[:, one]))  # of going from `one` to `other`, halved
-            leaving, coming = (
-                _lowest(np.where(places == split, sign * gain + own_weight, np.inf), starts)
-                for split, sign in ((one, 1), (other, -1))
-            )
+            leaving = _lowest(np.where(places == one, own_weight + gain, np.inf), starts)
+            coming = _lowest(np.where(places == other, own_weight - gain, np.inf), starts)
             for first, second in zip(leaving, coming, strict=True):
                 change = np.zeros(len(weights))
                 for unit, sign in ((first, -1), (second, 1)):

@@ -199,8 +199,8 @@ def _marks(grids: Grids, parent: str, child: str, header: str) -> list[bool]:
     words, options = vocabulary()["words"], grids[child]
     columns = {one: [row[at].casefold() for row in options[1:]] for at, one in enumerate(options[0])}
     says = (*vocabulary()["options"]["parts"]["right"], "checked")
-    named = [cells for one, cells in columns.items() if any(word in plain_header(one) for word in says)]
-    flags = [cells for cells in named if {*cells} <= {*words["right"], *words["wrong"]}]
+    saying = [cells for one, cells in columns.items() if any(word in plain_header(one) for word in says)]
+    flags = [cells for cells in saying if {*cells} <= {*words["right"], *words["wrong"]}]
     if len(flags) == 1:
         return [cell in words["right"] for cell in flags[0]]
     for grid in (grid for one, grid in grids.items() if one not in (parent, child) and header in grid[0]):
