@@ -241,9 +241,8 @@ def copy_ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int
 
 def _conflict(questions: pl.DataFrame, rows: list[int]) -> ReviewItem:
     copies = [Question.model_validate(row) for row in questions[rows].iter_rows(named=True)]
-    answers = "; ".join(
-        f"{copy.question_id} says {''.join(copy.answer or []) or 'nothing'} ({copy.document})" for copy in copies
-    )
+    said = ((copy.question_id, "".join(copy.answer or []) or "nothing", copy.document) for copy in copies)
+    answers = "; ".join(f"{name} says {answer} ({document})" for name, answer, document in said)
     return ReviewItem(
         item_id=copies[0].question_id,
         question_ids=[copy.question_id for copy in copies],

@@ -98,12 +98,8 @@ class Index:
         tokens = tokenise([record.text for record in block])
         size = pl.col("size").first()
         steps = pl.col("place").diff().fill_null(size)  # overlapping runs share tokens
-        pairs = (
-            self._shared(tokens)
-            .sort("row", "row_there", "place")
-            .group_by("row", "row_there", maintain_order=True)
-            .agg(size, "place", shared=pl.min_horizontal(steps, size).sum())
-        )
+        met = self._shared(tokens).sort("row", "row_there", "place").group_by("row", "row_there", maintain_order=True)
+        pairs = met.agg(size, "place", shared=pl.min_horizontal(steps, size).sum())
         shares = pairs["shared"].to_numpy() / self.tokens[pairs["row"].to_numpy()]
         shares_of = pairs.with_columns(share=shares, records=pl.len().over("row"))
         ordered = shares_of.sort("row", -pl.col("share"), maintain_order=True)

@@ -27,10 +27,8 @@ def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
     benchmarks where they should be, or that one cannot be read.
     """
     questions = tables["questions"].join(tables["assignments"], on="question_id").sort("question_id")
-    texts = questions.select(
-        pl.concat_str("shared_stem", "stem", separator="\n", ignore_nulls=True).alias("stem"),
-        pl.col("options").list.eval(pl.element().struct.field("text")),
-    )
+    stem = pl.concat_str("shared_stem", "stem", separator="\n", ignore_nulls=True).alias("stem")
+    texts = questions.select(stem, pl.col("options").list.eval(pl.element().struct.field("text")))
     listed = _across_splits(questions, texts, params)
     across = Counter(leak.kind for leak in listed)
     facts: dict[str, Any] = {"across_splits": {kind: across[kind] for kind in ("exact", "near")}}

@@ -191,9 +191,8 @@ def _shear(pieces: _Pieces, size: tuple[int, int], slope: float, x: Floats, y: F
 def _moved(pixels: Pixels, nodes: Floats) -> Pixels:
     """Return the page with every pixel taken from where the nodes say."""
     height, width = pixels.shape[:2]
-    down, across = (
-        _tents((np.arange(side) + 0.5) / side, count) for side, count in zip((height, width), NODES, strict=True)
-    )
+    middles = ((np.arange(side) + 0.5) / side for side in (height, width))
+    down, across = map(_tents, middles, NODES)
     places = (down @ nodes[:, :, axis] @ across.T * side - 0.5 for axis, side in enumerate((width, height)))
     x, y = (place.astype(np.float32) for place in places)
     return np.asarray(cv2.remap(pixels, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)

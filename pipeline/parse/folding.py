@@ -28,9 +28,8 @@ _FOLD = Folding(
 """Letters, digits and spaces lose their width; punctuation keeps it: it is what the paper prints."""
 
 _DIGITS = str.maketrans("lI|O", "1110")
-_SIGNS = str.maketrans(
-    {**dict.fromkeys("‐‑‒–―−﹘﹣－⁃", "-"), **dict.fromkeys("∼〜˜", "~"), **dict.fromkeys("‘’ʼ′", "'")}
-)
+_ALIKE = (("‐‑‒–―−﹘﹣－⁃", "-"), ("∼〜˜", "~"), ("‘’ʼ′", "'"))
+_SIGNS = str.maketrans({sign: plain for signs, plain in _ALIKE for sign in signs})
 """Hyphens, dashes and minus signs, waves, and quotes, each as one; — stays: two of them are a dash of a sentence."""
 
 

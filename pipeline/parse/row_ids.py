@@ -19,11 +19,8 @@ def with_former_names(sources: Iterable[SourceTable], released: pl.DataFrame) ->
     sources = list(sources)
     contents = dict(released.select("question_id", "content_hash").iter_rows())
     gone = sorted({*released["document"].to_list()} - {source.document.document for source in sources})
-    names = {
-        (source.document.document, row): name
-        for source in sources
-        for row, name in _former_ids(source, gone, contents).items()
-    }
+    former = ((source.document.document, _former_ids(source, gone, contents)) for source in sources)
+    names = {(document, row): name for document, ids in former for row, name in ids.items()}
     return [replace(source, rows=[_named(read, names) for read in source.rows]) for source in sources]
 
 

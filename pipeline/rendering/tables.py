@@ -65,11 +65,8 @@ $rows
 
 def latex(table: Table) -> str:
     """Return the table for XeLaTeX, shrunk to the page where it is larger; one of many rows becomes several."""
-    words = {
-        "caption": table.caption.translate(_ESCAPES),
-        "columns": "l" * table.left + "r" * (len(table.head) - table.left),
-        "head": _latex_row(table.head),
-    }
+    columns = "l" * table.left + "r" * (len(table.head) - table.left)
+    words = {"caption": table.caption.translate(_ESCAPES), "columns": columns, "head": _latex_row(table.head)}
     rows = [
         _latex_row(
             [*row[: table.left], *(cell.replace("-", "−") for cell in row[table.left :])],

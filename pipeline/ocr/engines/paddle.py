@@ -51,10 +51,8 @@ class _Model:
 
 
 def _models(params: PaddleOcrParams) -> tuple[_Model, _Model]:
-    return (
-        _Model("detection", params.detection_model, params.detection_dir),
-        _Model("recognition", params.recognition_model, params.recognition_dir),
-    )
+    detection = _Model("detection", params.detection_model, params.detection_dir)
+    return detection, _Model("recognition", params.recognition_model, params.recognition_dir)
 
 
 class PaddleEngine(OcrEngine):

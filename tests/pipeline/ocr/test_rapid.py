@@ -168,7 +168,7 @@ def test_lines_are_cut_at_full_width_and_given_to_both_models(monkeypatch: pytes
     monkeypatch.setattr(rapid.network, "Detector", FakeDetector)
     monkeypatch.setattr(rapid, "Cascade", FakeCascade)
     monkeypatch.setattr(rapid.Recogniser, "load", load)
-    monkeypatch.setattr(rapid, "cut_line", cut_line)
+    monkeypatch.setattr(rapid.network, "cut_line", cut_line)
     engine = RapidEngine(RapidOcrParams(backend="onnxruntime"))
     assert threads == [1]
     side = RapidOcrParams().detection_side
