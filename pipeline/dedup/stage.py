@@ -221,9 +221,8 @@ def resolve(questions: pl.DataFrame, params: DedupParams, context: Context) -> R
 def copy_ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
     """Rank the rows by how good a copy each is, 0 the best.
 
-    With a key before without; a key after appeals first; then what was not read from an image, the longest
-    explanation, a known human accuracy, the surest recognition; then the fewest bigrams met nowhere else, which
-    misreadings leave; ties by question_id.
+    With a key before without, one after appeals first; then not read from an image, the longest explanation, a known
+    human accuracy, the surest recognition, the fewest bigrams met nowhere else, as of misreadings; by question_id.
     """
     order = questions.select(
         pl.col("answer").is_null(),  # false sorts first: with a key

@@ -30,8 +30,7 @@ _PALE, _FAINT, _DARKEST, _APART, _FILLED = 230, 200, 0.001, 20, 0.7
 text; how much lighter than it a watermark is; and the strokes' share of the boxes around them, more is a picture."""
 _LEAST = 0.0005  # Share of a page that a watermark's pixels take at least
 _LIT = 195.0
-"""Lightness, 0..255, that the darkest part of the paper has on scans (255 clean, 199 on grey ones); it was 167
-and 151 on the two pages of a telephone's photograph."""
+"""Lightness, 0..255, of the darkest paper on scans: 255 clean, 199 grey; on two pages of a photograph 167 and 151."""
 Corners = tuple[int, int, int, int]  # Left, top, right, bottom in pixels
 _INK = 170  # Grey level, 0..255, below which a pixel is ink on a cleaned page
 _ACROSS, _DOWN = 1 / 20, 1 / 40

@@ -19,11 +19,9 @@ SPACE_GAP = 0.2  # Gap in em above which a space stands between Latin words whos
 OCR_MARGIN = 0.4
 """Em by which the gap between two recognised words exceeds that of their boxes: detection grows them at both ends."""
 SCRIPT_SIZE = 0.9
-"""Letters smaller than this share of the line's, off its baseline, are its super- and subscripts. Word processors
-set them at .58 to .67; the Taiwanese papers at .83."""
+"""Letters smaller than this share of the line's, off its baseline, are its scripts: at .58 to .67, in Taiwan at .83."""
 SMALL_SCRIPT = 0.75
-"""Letters of at most this share of the line's size are subscripts however little they are lowered: the 2 of Na₂O
-stands .05 to .08 em below the line in papers that word processors wrote."""
+"""Letters of at most this share of the line's size are subscripts however little they are lowered: Na₂O by .05 em."""
 LEAST_SHIFT = 0.15
 """Share of the line's size by which digits as large as the line (word processors raise text without making it smaller)
 stand off its baseline at least to be its super- and subscripts: 10⁹. Fonts of one line differ by .05."""

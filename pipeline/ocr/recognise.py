@@ -27,8 +27,7 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
     Sizes are in points, once upright; ``turned`` are the degrees the page was turned counter-clockwise to read it;
     ``words`` are [text, x0, y0, x1, y1, x2, y2, x3, y3, confidence] with their corners, and their doubts where the
     engine tells them; ``marks`` are boxes of rules ``across`` and ``down`` and of other ink (``figures``). Of a page
-    that was flattened words and marks stand on the flat page, and ``nodes`` say where on the page as it was
-    (``flatten.Flat``).
+    that was flattened these stand on the flat page; ``nodes`` say where on the page as it was (``flatten.Flat``).
     """
     breaks = page_breaks(image.pixels)
     alone = len(breaks) == 1  # nobody photographs a long screenshot from the side

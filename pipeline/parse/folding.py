@@ -1,7 +1,6 @@
 """Forms of texts that read alike: what questions keep, what structure is read from, what texts are compared by.
 
-Texts keep their hyphens, dashes, minus signs and quotes as they are printed (CK‑MB with U+2011 stays so); structure is
-read from a copy, ``structural``, in which every kind of them is one.
+Texts keep hyphens, dashes, minus signs and quotes as printed (CK‑MB); ``structural`` has one of every kind.
 """
 
 import re

@@ -62,9 +62,8 @@ class Alphabet:
     def decode(self, values: Values, starts_line: bool = True) -> list[Glyph]:
         """The characters of one line.
 
-        A character in half and in full width is one character: their probabilities are added before the best is
-        chosen, the likelier width is written. ``values`` are probabilities, steps x characters; ``starts_line`` says
-        that the image starts where a printed line does.
+        The probabilities of a character in half and in full width are added before the best is chosen. ``values``:
+        probabilities, steps x characters; ``starts_line``: the image starts where a printed line does.
         """
         best = values.argmax(axis=1)
         edges = np.flatnonzero(np.append(True, best[1:] != best[:-1]))

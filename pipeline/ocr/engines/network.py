@@ -32,9 +32,8 @@ OpenVINO keeps 2 to 5 MB for every shape that it meets: multiples of 32 in batch
 _NEAR, _SPECK = 5, 8
 """Pixels around a character's middle within which its strokes stand (digits are about 16 wide), and of the smallest."""
 _LIFTED, _SMALLER = 0.8, 0.8
-"""The lowest end of a raised digit's ink, from the top of a neighbour as a share of that one's height, and its own
-height beside that: the 9 of 10⁹ ends at .5 to .7 and is .6 to .77 high, digits on the line end at .95 and more. It is
-compared with its neighbours, since lines of photographs bend."""
+"""Lowest end of a raised digit's ink from a neighbour's top, as a share of that one's height (lines may bend), and own
+height: the 9 of 10⁹ ends at .5 to .7 and is .6 to .77 high, digits on the line end at .95 and more."""
 _HALF_RAISED, _HALF = re.compile("(?<=[⁰¹²³⁴-⁹])[0-9]|[0-9]{2,}(?=[⁰¹²³⁴-⁹])(?<!10)"), 0.5
 """Digits on the line behind raised ones, or several before them, as 23¹ for 2³¹ (all but 10⁹); their confidence."""
 _USUAL = 0.8

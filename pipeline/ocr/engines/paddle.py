@@ -31,8 +31,7 @@ _BOX_SCORE = 0.5
 pages (12.1 % of the characters missing or wrong, 11.4 % with this) and gains nothing on cleaner ones."""
 _MODELS = files("build_dataset.pipeline.ocr.engines.models")
 _DESCRIPTIONS: dict[str, dict[str, Any]] = json.loads((_MODELS / "inference.json").read_bytes())
-"""The settings that ``inference.yml`` gives for PP-OCRv6 detection and recognition, as published with PaddleX 3.7 (its
-inference_meta); without the recogniser's list of characters."""
+"""The settings of PP-OCRv6 in ``inference.yml`` of PaddleX 3.7 (inference_meta), without the list of characters."""
 _NAMED = re.compile(r"""^\s+model_name:\s*["']?([^\s"']+)""", re.MULTILINE)
 
 

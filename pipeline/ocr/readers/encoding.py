@@ -25,9 +25,8 @@ stand alone (Opción), Japanese has kana, Korean a few syllables. The two bytes 
 def decode(data: bytes) -> str:
     """Return the text of a file.
 
-    Strict UTF-8 first, because text in another encoding is almost never valid UTF-8; then a Western, Japanese or Korean
-    code page where its signs are there; then GB 18030 or Big5, whichever gives more common characters.
-    ``UnreadableDocument``: ``wrong_encoding``.
+    Strict UTF-8 first, as other text is almost never valid UTF-8; then a Western, Japanese or Korean code page by its
+    signs; then GB 18030 or Big5, whichever gives more common characters. ``UnreadableDocument``: ``wrong_encoding``.
     """
     marked = next((name for mark, name in _MARKS.items() if data.startswith(mark)), "utf-8")
     if (text := _decoded(data, marked)) is not None:
