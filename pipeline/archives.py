@@ -1,8 +1,7 @@
 """Papers inside other files: members of ZIP archives, and old office files that LibreOffice converts.
 
-Each is made once below the build folder and keyed by the content. A copy appears whole or not at all. Members lie there
-under numbers: their own names are data, which no file system sees. ``build/unpacked`` and ``build/converted`` can be
-deleted at any time.
+Each is made once below the build folder, keyed by the content, and appears whole or not at all. Members lie there under
+numbers: no file system sees their names. ``build/unpacked`` and ``build/converted`` can be deleted at any time.
 """
 
 import json
@@ -43,8 +42,7 @@ _EXPANSION = 4
 FORMATS = {".doc": "docx", ".wps": "docx", ".rtf": "docx", ".odt": "docx", ".ods": "xlsx", ".xlsb": "xlsx"}
 """The format that a file is converted to, by its suffix; .xls is read as it is."""
 _FILTERS = {b"\xd0\xcf\x11\xe0": {"docx": "MS Word 97", "xlsx": "MS Excel 97"}, b"{\\rtf": {"docx": "Rich Text Format"}}
-"""Filters that open old formats, by first bytes and new format: LibreOffice would take a damaged file for plain text,
-and its bytes for questions."""
+"""Filters that open old formats, by first bytes and new format: LibreOffice would read a damaged file as plain text."""
 HOME = "converted"  # Folder of the copies, below the build folder
 TIMEOUT = 120.0  # Seconds that a conversion may take: papers take 2 to 10
 LARGEST = 50_000_000  # Bytes of a file that is converted; papers have up to 5 MB

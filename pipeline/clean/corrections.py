@@ -1,7 +1,6 @@
 """Texts of questions put right: tidied, column by column, and corrected by people. Pure.
 
-Each text that tidying changed is kept as it was, so that it can be undone. A correction is applied where a question
-still says what it said when the correction was made.
+Each text that tidying changed is kept as it was. A correction applies where a question still says what it said then.
 """
 
 import json
@@ -45,11 +44,8 @@ def tidy_questions(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]
     schema, differing = TextChange.polars_schema(), pl.col("before").ne_missing(pl.col("after"))
     changes = [pl.DataFrame(dict(zip(schema, columns, strict=True)), schema).filter(differing) for columns in texts]
     differences = pl.concat(changes).sort("question_id", "part")
-    again = (
-        tidy_options.filter(pl.col("question_id").is_in(changes[-1]["question_id"].unique().implode()))
-        .group_by("question_id", maintain_order=True)
-        .agg(options=pl.struct("label", "text"))
-    )
+    changed = tidy_options.filter(pl.col("question_id").is_in(changes[-1]["question_id"].unique().implode()))
+    again = changed.group_by("question_id", maintain_order=True).agg(options=pl.struct("label", "text"))
     tidied = tidied.update(again, on="question_id").select(questions.columns)
     changed = tidied.filter(pl.col("question_id").is_in(differences["question_id"].unique().implode()))
     hashes = changed.select("question_id", content_hash=hashes_of(changed))
@@ -121,16 +117,13 @@ def _apply(
     question: Question, corrections: Sequence[Correction]
 ) -> tuple[Question, list[Correction], list[Correction]]:
     """Apply corrections to a question whose texts are tidy."""
-    # A correction goes onto the text that it was made on, or onto what others made of that text; where the question
-    # says already what it is to say there is nothing to do. Everything else is outdated: better OCR, another file or
-    # another key came after it, and a person has to look. Returned are the question, the corrections that changed
-    # something or decided, in that order, and the outdated ones.
+    # A correction goes onto the text that it was made on, or onto what others made of that text, unless the question
+    # says so already. Everything else is outdated: better OCR, another file or key came after it, and a person has to
+    # look. Returned are the question, the corrections that changed something or decided, in order, and the outdated.
     waiting = sorted(corrections, key=lambda patch: (patch.updated_at, patch.field))  # oldest first
     applied: list[Correction] = []
     while due := [patch for patch in waiting if patch.content_hash == question.content_hash]:
-        fields = question_fields(
-            question
-        )  # no hash covers key and explanation: each as it was, missing, or right already
+        fields = question_fields(question)  # no hash covers key and explanation: as they were, missing, or right
         fitting = [it for it in due if it.field not in _UNHASHED or fields[it.field] in (None, it.before, it.after)]
         unfit = [patch for patch in due if patch not in fitting]
         waiting = [patch for patch in waiting if patch not in due] + unfit
@@ -209,11 +202,9 @@ def _judge(question_id: str, applied: Sequence[Correction], outdated: Sequence[C
         detail = f"dropped by {who}{f': {notes}' if notes else ''}"
         patches.verdicts[question_id] = FilterVerdict(DROPPED, detail, "reject")
     elif outdated:
-        conflict = "; ".join(
-            f"{patch.by} changed {patch.field} from {_short(patch.before)} to {_short(patch.after)},"
-            f" and the question says something else now"
-            for patch in outdated
-        )
+        said = "{} changed {} from {} to {}, and the question says something else now"
+        told = ((patch.by, patch.field, _short(patch.before), _short(patch.after)) for patch in outdated)
+        conflict = "; ".join(said.format(*parts) for parts in told)
         patches.verdicts[question_id] = FilterVerdict(OUTDATED, conflict, "review")
     elif verdict == "keep":
         patches.kept.add(question_id)

@@ -29,8 +29,7 @@ HOPELESS = 45.0  # least similarity (0..100) of two stems that are compared in e
 HOPELESS_IN_LETTERS = 70.0  # the same of two long stems in letters
 NEARLY_ONE = 88.0
 """Similarity (0..100) of whole stems, and of all options, from which two questions share a cluster whatever else is
-said of them: models that saw one have almost seen the other. The leaks stage asks for .9, by a measure of its own;
-280,000 generated questions left five such pairs in two splits."""
+said of them: models that saw one have almost seen the other. 280,000 generated questions left five pairs apart."""
 
 
 def find_candidates(keys: pl.DataFrame, seed: int) -> tuple[NDArray[np.int64], int]:

@@ -2,8 +2,7 @@
 
 Broder, "On the resemblance and containment of documents" (1997); banding as in Leskovec, Rajaraman and Ullman,
 "Mining of Massive Datasets", section 3.4. Two texts whose bigram sets have Jaccard similarity ``s`` share a bucket
-with probability ``1 - (1 - s**rows)**bands``. Signatures depend on the text alone, so that a pair is found or not
-whatever else is in the collection.
+with probability ``1 - (1 - s**rows)**bands``. Signatures, and what is found, depend on no other text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,9 +41,8 @@ def bigrams(texts: Sequence[str]) -> Grams:
 class Vocabulary:
     """Counts of bigrams in the collection, which tell a misreading from another word.
 
-    A recognition error leaves bigrams that the collection does not have (肝灸), or has only by chance; another word
-    has ones that are met again (肝癌), in the question's own explanation at least. That is evidence only where the
-    collection is large enough for words to be met again.
+    A recognition error leaves bigrams that the collection has not (肝灸), or by chance; another word has ones that
+    are met again (肝癌), in the question's own explanation at least. Only a large collection is evidence of that.
     """
 
     def __init__(self, slices: Texts = (), enough: int = 1000) -> None:
@@ -95,8 +93,7 @@ class Vocabulary:
 _TEXTS = 500  # texts hashed at a time: 65,000 bigrams take 256 KiB, which stay in the second-level cache
 _PAIRS = 20_000  # pairs of texts compared at a time: bounds the memory for texts
 _WINDOW = 24
-"""In a bucket of many, each text is paired with so many that follow it: that keeps the bucket connected, and the
-number of pairs linear."""
+"""Texts behind each in a bucket that it is paired with: the bucket stays connected, the number of pairs linear."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +108,7 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
     """Pairs of texts that share a bucket in at least one band.
 
     Signatures are made a slice of the texts at a time and kept as the keys of their buckets; buckets are looked at
-    band by band. Memory grows by eight bytes a text and band. Returned are (pairs, 2) indices with the smaller first,
-    sorted, each pair once.
+    band by band: eight bytes a text and band. Returned are (pairs, 2) indices, sorted, the smaller first, each once.
     """
     keys, present, before = list[NDArray[np.uint64]](), list[NDArray[np.int64]](), 0
     for some in (part[at : at + _TEXTS] for part in texts for at in range(0, len(part), _TEXTS)):

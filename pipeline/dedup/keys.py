@@ -64,8 +64,7 @@ _COUNTED = {
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
     """Return comparison keys of questions, row by row.
 
-    ``key`` is of shared stem and stem, ``core`` and ``option_keys`` (a list) are parts; ``exact`` is equal for
-    questions that say the same, options in any order.
+    ``key`` is of shared stem and stem, ``core`` and ``option_keys`` are parts; ``exact``: options in any order.
     """
     whole = pl.concat_str(*(_without_head(pl.col(part).fill_null("")) for part in ("shared_stem", "stem")))
     texts = pl.col("options").list.eval(pl.element().struct.field("text"))
@@ -87,8 +86,7 @@ def _without_head(text: pl.Expr) -> pl.Expr:
 def comparison_key(text: pl.Expr, keep: str = "") -> pl.Expr:
     """The comparison key of a text column; characters in ``keep`` stay.
 
-    Traditional characters become simplified one by one, so that keys stay comparable place by place; words that Taiwan
-    and the mainland call otherwise (軟體 / 软件) stay different.
+    Traditional characters become simplified one by one: keys compare place by place, 軟體 and 软件 stay different.
     """
     text = _replaced(text, TYPED)  # before NFKC, which makes an o of the º in 38º
     simple = simple_forms() | VARIANTS

@@ -35,13 +35,11 @@ _SET = [word for word in (*FILLER.replace("?", "").split("|"), *ASKED) if "[" no
 _PHRASES = frozenset(pair for word in _SET for pair in pairwise(word))
 """Pairs of characters inside the set phrases of exams."""
 _STRAY = 0.02
-"""Share of a pair of characters that misprints of it may make up: 治辽 of 治疗. For each 200 times 亏虚 is 亏湿 written
-once, but 湿证 for each 13 of 虚证: another term, which the collection knows."""
+"""Share of a pair of characters that misprints of it make up: 亏湿 is 1 of 200 of 亏虚; 湿证, 1 of 13, is a term."""
 _KNOWN = 20  # least count of a pair of characters from which its misprint can be told from a rare word
 _UNLIKELY = 13.5
 """Least logarithm of how much likelier, in all text, a printed reading is than the recognised one: 幽门梗 / 幽内梗 14,
-诊断糖尿病 / 诊断糖尿疲 21. Of 40 pairs of terms that look alike none has more than 13 (髋关节 / 髌关节), most less
-than 6."""
+诊断糖尿病 / 诊断糖尿疲 21. Of 40 pairs of terms that look alike none has more than 13 (髋关节 / 髌关节)."""
 _FRAME = "\x1f"  # stands around a text, so that its first and last characters have neighbours
 
 
@@ -160,10 +158,8 @@ def edits(first: str, second: str) -> Sequence[Edit]:
         if places and places[-1][1] == i and places[-1][3] == k:
             i, _, k, _ = places.pop()
         places.append((i, j, k, m))
-    return [
-        Edit(first[i:j], second[k:m], first[max(0, i - 1) : j + 1], second[max(0, k - 1) : m + 1])
-        for i, j, k, m in places
-    ]
+    around = ((first[max(0, i - 1) : j + 1], second[max(0, k - 1) : m + 1]) for i, j, k, m in places)
+    return [Edit(first[i:j], second[k:m], *both) for (i, j, k, m), both in zip(places, around, strict=True)]
 
 
 def framed_edits(first: str, second: str) -> Sequence[Edit]:

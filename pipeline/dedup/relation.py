@@ -56,8 +56,7 @@ def compare_stems(
             return Relation("different", score)
         return Relation(twins[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare))
     changes = content_edits(first.core, second.core)
-    # Words of asking that only changed places make no other question (首选的治疗药物 / 治疗首选的药物), nor do light
-    # words where all else agrees (最有诊断意义的检查 / 最有意义的检查).
+    # Words of asking that changed places make no other question (首选的药物 / 药物首选), nor light words alone (最有).
     dropped, added = ({edit[side] for edit in changes if not edit[1 - side]} for side in (0, 1))
     light = dropped & added & ASKED | (LIGHT if agreed else frozenset())
     changes = [edit for edit in changes if (edit.old and edit.new) or (edit.old or edit.new) not in light]
@@ -95,8 +94,7 @@ def similarity(first: str, second: str) -> float:
     if not first or not second:
         return float(first == second)
     by_sequence: float = fuzz.ratio(first, second)
-    # Texts of the same characters in an unlike order say different things: at least half must stand in sequence. Of
-    # texts in letters the characters say nothing: all of them have the same few.
+    # Of texts of the same characters half must stand in sequence; all texts in letters have the same few characters.
     if by_sequence < 50 or (in_letters(first) and in_letters(second)):
         return by_sequence / 100
     by_characters: float = fuzz.ratio(_letters(first), _letters(second))
@@ -198,9 +196,8 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: De
     if stems.kind != "same":
         close = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _LONG
         return Relation(stems.kind, score) if close else None
-    # Reworded options may be different ones; a specific stem and the same answer prove them equal. The stem must be
-    # the same to the letter, or recognition unsure: 近中面 / 远中面 under stems worded otherwise are two options. A
-    # right option in another wording may be another answer: 硝苯地平控释片 / 硝苯地平缓释片.
+    # Reworded options are equal with one specific stem, to the letter or read unsurely, and one answer; else 近中面 and
+    # 远中面 are two, and a right one in other words another answer: 硝苯地平控释片 / 硝苯地平缓释片.
     read = first.core == second.core or first.doubtful or second.doubtful
     wrong = options.reworded.isdisjoint(letter for key in first.keys for letter in key)
     vouched = agreed and read and wrong and len(first.core) >= _TELLING

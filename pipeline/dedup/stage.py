@@ -67,8 +67,7 @@ class Resolver:
     def resolve(self, pairs: Iterable[tuple[int, int]], resolution: Resolution) -> Resolution:
         """Settle all ``pairs``, the most alike first, and add what becomes of them to what was ``found``.
 
-        A pair is settled by the best copies of either side: of ``n`` copies each is compared with one or two, not
-        with all the others.
+        A pair is settled by the best copies of either side: each is compared with one or two, not with all others.
         """
         same = DisjointSet(self._items)
         best: dict[int, int] = {}
@@ -119,8 +118,7 @@ class Resolver:
     def _disputed(self, followers: dict[int, dict[int, Relation]]) -> list[list[int]]:
         """Leaders with their copies whose answers contradict each other, the best first.
 
-        Two copies that say the same and answer differently can stand under two leaders, when a leader is worded so
-        differently that it could be another question. Both then wait.
+        Copies that answer differently can stand under two leaders, worded like other questions. Both then wait.
         """
         leader_of = {row: leader for leader, copies in followers.items() for row in (leader, *copies)}
         groups, disputed = DisjointSet(followers), set[int]()
@@ -151,8 +149,7 @@ KINDS = ("negation", "number", "unit", "sex", "age", "term", "variant", "group",
 def clusters(ids: list[str], groups: Sequence[str | None], gone: Iterable[int], edges: Iterable[Edge]) -> pl.DataFrame:
     """The ``Cluster`` table: a row for every survivor that has a relative, none for the others, by question id.
 
-    Rows that are ``gone``, merged or waiting for a person, tie their relatives, but have no row themselves. A cluster
-    is named after its first member, these included.
+    Rows that are ``gone``, merged or waiting, tie their relatives and have no row; a cluster may have their name.
     """
     kinds: dict[int, str] = {}  # the most telling kind of each row's relations
     for *pair, kind in (edges := list(edges)):
@@ -224,9 +221,8 @@ def resolve(questions: pl.DataFrame, params: DedupParams, context: Context) -> R
 def copy_ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
     """Rank the rows by how good a copy each is, 0 the best.
 
-    With a key before without; a key after appeals first; then what was not read from an image, the longest
-    explanation, a known human accuracy, the surest recognition; then the fewest bigrams met nowhere else, which
-    misreadings leave; ties by question_id.
+    With a key before without, one after appeals first; then not read from an image, the longest explanation, a known
+    human accuracy, the surest recognition, the fewest bigrams met nowhere else, as of misreadings; by question_id.
     """
     order = questions.select(
         pl.col("answer").is_null(),  # false sorts first: with a key
@@ -244,9 +240,8 @@ def copy_ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int
 
 def _conflict(questions: pl.DataFrame, rows: list[int]) -> ReviewItem:
     copies = [Question.model_validate(row) for row in questions[rows].iter_rows(named=True)]
-    answers = "; ".join(
-        f"{copy.question_id} says {''.join(copy.answer or []) or 'nothing'} ({copy.document})" for copy in copies
-    )
+    said = ((copy.question_id, "".join(copy.answer or []) or "nothing", copy.document) for copy in copies)
+    answers = "; ".join(f"{name} says {answer} ({document})" for name, answer, document in said)
     return ReviewItem(
         item_id=copies[0].question_id,
         question_ids=[copy.question_id for copy in copies],

@@ -198,8 +198,7 @@ def statistics(splits: Splits) -> dict[str, Any]:
     the set of characters of questions and explanations; quartiles interpolate linearly. As in CMExam, a
     missing explanation counts as length 0 (``explanation``); ``explanation_present`` leaves it out.
 
-    ``total`` averages over all questions. ``total_as_published`` holds the unweighted means of the splits'
-    means, which is what CMExam's column "Total" contains.
+    ``total`` averages over all questions; ``total_as_published``, as CMExam's column "Total", over splits' means.
     """
     question, answer = question_text().alias("question"), pl.col("answer").list.join("")
     texts = {name: rows.select(question, answer, "explanation") for name, rows in splits.items()}

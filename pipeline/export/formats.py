@@ -135,9 +135,8 @@ def cmb_json(rows: pl.DataFrame) -> bytes:
 def cmexam_csv(rows: pl.DataFrame) -> bytes:
     """Return a split with CMExam's columns, UTF-8 without a mark; what spreadsheets would run is ``guarded``.
 
-    ``Question, Options, Answer, Explanation`` and the dimensions of the label set. Options are lines ``A text``; a line
-    break inside an option becomes a space, because CMExam's readers take every line for an option. Labels are Chinese
-    names, difficulty is CMExam's number from 1 (easy) to 5.
+    ``Question, Options, Answer, Explanation`` and the dimensions of the label set. Options are lines ``A text``, a line
+    break inside one a space, as CMExam's readers want it. Labels are Chinese, difficulty is 1 (easy) to 5.
     """
     option = pl.element().struct.field("text").str.replace_all(r"\s*[\r\n]+\s*", " ")
     labels, names = {name: pl.col(name) for name in dimensions()}, WORDS["cmexam"]

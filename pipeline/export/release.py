@@ -127,11 +127,9 @@ def _labels(labels: pl.DataFrame) -> pl.DataFrame:
     if labels.select("question_id", "dimension").is_duplicated().any():
         raise ValueError("a question has two labels in one dimension")
     known, annotated = pl.col("label").is_not_null(), pl.col("annotator").is_not_null()  # null: none was given
-    columns = [
-        pl.col(part).filter(pl.col("dimension") == name).first().alias(column)
-        for name in dimensions()
-        for part, column in zip(("label", "label_en", "status"), label_columns(name), strict=True)
-    ]
+    parts = ("label", "label_en", "status")
+    each = [(name, *pair) for name in dimensions() for pair in zip(parts, label_columns(name), strict=True)]
+    columns = [pl.col(part).filter(pl.col("dimension") == name).first().alias(column) for name, part, column in each]
     guess = pl.col("estimate").filter((pl.col("dimension") == DIFFICULTY) & known).first()
     names = pl.col("annotator").filter(known & annotated).unique().sort()
     joined = pl.when(names.len() > 0).then(names.str.join(", "))
@@ -192,12 +190,8 @@ def push_release(dataset: DatasetParams, upload: Upload) -> str:
     where: dict[str, Any] = {"repo_id": upload.repo, "repo_type": "dataset"}
     try:
         api.create_repo(**where, private=True, exist_ok=True)
-        done = api.upload_folder(
-            **where,
-            folder_path=str(Path(dataset.releases / dataset.version)),
-            allow_patterns=[*upload.files],
-            commit_message=f"Release {dataset.version}",
-        )
+        what = {"folder_path": str(Path(dataset.releases / dataset.version)), "allow_patterns": [*upload.files]}
+        done = api.upload_folder(**where, **what, commit_message=f"Release {dataset.version}")
         api.create_tag(**where, tag=dataset.version, revision=done.oid, exist_ok=True)
     except HfHubHTTPError as error:
         raise UserError(f"{upload.endpoint} did not take the release: {_line(error)}") from None

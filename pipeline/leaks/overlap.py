@@ -51,8 +51,7 @@ class Index:
     def __init__(self, texts: Sequence[str], size: int, common: int, copied: float = 0.8) -> None:
         """Index the questions by runs of ``size`` tokens; questions with fewer tokens are one run.
 
-        Runs and lines that more than ``common`` questions have are left out. A record that has the share ``copied`` of
-        a question line by line is a copy without any run.
+        Runs and lines of more than ``common`` questions are left out. The share ``copied`` of lines makes a copy.
         """
         self._texts, self._copied = texts, copied
         self._lines: dict[str, list[int]] = {}
@@ -99,12 +98,8 @@ class Index:
         tokens = tokenise([record.text for record in block])
         size = pl.col("size").first()
         steps = pl.col("place").diff().fill_null(size)  # overlapping runs share tokens
-        pairs = (
-            self._shared(tokens)
-            .sort("row", "row_there", "place")
-            .group_by("row", "row_there", maintain_order=True)
-            .agg(size, "place", shared=pl.min_horizontal(steps, size).sum())
-        )
+        met = self._shared(tokens).sort("row", "row_there", "place").group_by("row", "row_there", maintain_order=True)
+        pairs = met.agg(size, "place", shared=pl.min_horizontal(steps, size).sum())
         shares = pairs["shared"].to_numpy() / self.tokens[pairs["row"].to_numpy()]
         shares_of = pairs.with_columns(share=shares, records=pl.len().over("row"))
         ordered = shares_of.sort("row", -pl.col("share"), maintain_order=True)

@@ -31,11 +31,9 @@ class LeaksParams(Params):
             return []
         paths = [folder] if folder.is_file() else folder.rglob("*")
         home = folder.parent if folder.is_file() else folder  # names in tables are relative to it
-        return sorted(
-            (name.as_posix(), path)
-            for name, path in ((path.relative_to(home), path) for path in paths if path.is_file())
-            if path.suffix.lower() in READERS and not is_ignored(name.as_posix())
-        )
+        known = (path for path in paths if path.is_file() and path.suffix.lower() in READERS)
+        named = sorted((path.relative_to(home).as_posix(), path) for path in known)
+        return [(name, path) for name, path in named if not is_ignored(name)]
 
     def semantic(self) -> dict[str, Any]:
         """Return the parameters with the hashes of the benchmarks in place of their paths."""

@@ -23,14 +23,11 @@ _SPAN = 200  # characters of a span that are shown
 def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
     """List the questions that are in two splits, exactly or nearly, and those that benchmarks have.
 
-    Nothing is taken out: what is in a benchmark is for people to judge. A ``UserError`` says that there are no
-    benchmarks where they should be, or that one cannot be read.
+    Nothing is taken out: people judge. ``UserError``: no benchmarks where they should be, or one cannot be read.
     """
     questions = tables["questions"].join(tables["assignments"], on="question_id").sort("question_id")
-    texts = questions.select(
-        pl.concat_str("shared_stem", "stem", separator="\n", ignore_nulls=True).alias("stem"),
-        pl.col("options").list.eval(pl.element().struct.field("text")),
-    )
+    stem = pl.concat_str("shared_stem", "stem", separator="\n", ignore_nulls=True).alias("stem")
+    texts = questions.select(stem, pl.col("options").list.eval(pl.element().struct.field("text")))
     listed = _across_splits(questions, texts, params)
     across = Counter(leak.kind for leak in listed)
     facts: dict[str, Any] = {"across_splits": {kind: across[kind] for kind in ("exact", "near")}}

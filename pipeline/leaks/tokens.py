@@ -1,11 +1,9 @@
 """Texts as tokens, an ideograph or a run of other letters and digits; questions whose tokens are almost the same.
 
 N-grams of words are how overlap is measured in English (13 of them: Brown et al. 2020, appendix C). Chinese has no
-spaces, so its characters are counted; a Latin word or a number among them is one token, or thirteen of them would
-be two words.
+spaces, so its characters are counted; a Latin word or a number is one token, or thirteen would be two words.
 
-Questions in different splits are compared in full, stems and options, by a measure of its own, not the one that
-deduplication uses, so that neither vouches for itself.
+Questions in different splits are compared in full by another measure than deduplication has: none vouches for itself.
 """
 
 import re
@@ -121,8 +119,6 @@ def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> dict
 
 def _folded(texts: pl.DataFrame) -> pl.DataFrame:
     """Letters, digits and signs of mathematics alone, options sorted."""
-    stem, option = (
-        folded_case(text.str.normalize("NFKC")).str.replace_all(r"[^\pL\pN\p{Sm}]+", "")
-        for text in (pl.col("stem"), pl.element())
-    )
+    folded = (folded_case(text.str.normalize("NFKC")) for text in (pl.col("stem"), pl.element()))
+    stem, option = (text.str.replace_all(r"[^\pL\pN\p{Sm}]+", "") for text in folded)
     return texts.select(stem, pl.col("options").list.eval(option).list.sort().list.join("\n"))

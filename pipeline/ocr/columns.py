@@ -11,8 +11,7 @@ from build_dataset.pipeline.patterns import Patterns
 _P = Patterns(__name__)
 MIN_ROWS = 6  # Fewer rows on one side make no column, unless numbers and labels say so
 MIN_STEPS = 2
-"""Least difference in well-ordered steps (1, 2 or A, B) between reading down the columns and along the rows that
-decides between the two, also on pages with few lines."""
+"""Least difference in well-ordered steps (1, 2 or A, B) that decides between reading down columns and along rows."""
 MAX_CROSSING = 0.25  # Share of rows that may span both columns: titles, instructions, wide figures
 _BEFORE_A = ord("A") - 1  # a label A after it is a step by one
 

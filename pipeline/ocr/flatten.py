@@ -19,8 +19,7 @@ from build_dataset.pipeline.ocr.model import Rect
 
 Floats: TypeAlias = NDArray[np.float64]
 NODES = (9, 15)
-"""Rows and columns of the grid. Curl changes along lines: 15 columns follow a sine of a page's width to a tenth of a
-line."""
+"""Rows and columns of the grid. Curl changes along lines: 15 columns follow a page-wide sine to a tenth of a line."""
 _SIDE = 1400  # Longer side in pixels of the copy that lines are looked for in: 7 pt type is 12 pixels high on A4
 _LETTER = (5, 60)  # Height in pixels of letters on the copy
 _LONG = 7.0  # Length in heights of a letter from which a piece of a line counts
@@ -28,8 +27,7 @@ _ENOUGH = 6  # Pieces of lines, fewer say nothing about a page
 _STIFF, _LEVEL = 1.5, 1e-3
 """Weights against bending between nodes and against any shift, beside a weight of one for each point of a line."""
 _FLAT = 0.12
-"""Largest distance of a line from a straight turned one, in heights of a letter, on a page that is left as it is: rows
-are told apart at .45."""
+"""Largest distance of a line from a straight turned one, in heights of a letter, on a flat page: rows part at .45."""
 _TURNED = 0.0175  # Slope of lines, 1 degree, up to which a page is left as it is
 _BETTER = 0.5  # Share of the pieces' unevenness that may be left
 _SHEARS = np.linspace(-0.08, 0.08, 33)  # Slopes of margins: .08 is 4.6 degrees
@@ -41,8 +39,7 @@ class Flat(NamedTuple):
 
     pixels: Pixels
     nodes: Floats | None
-    """For nodes of a regular grid over the flat page, rows x columns, x and y on the page as it was, as shares of its
-    width and height; None where it was flat."""
+    """Of a grid of nodes over the flat page, rows x columns, x and y on the page as it was, 0..1; None where flat."""
 
 
 class _Pieces(NamedTuple):
@@ -194,11 +191,8 @@ def _shear(pieces: _Pieces, size: tuple[int, int], slope: float, x: Floats, y: F
 def _moved(pixels: Pixels, nodes: Floats) -> Pixels:
     """Return the page with every pixel taken from where the nodes say."""
     height, width = pixels.shape[:2]
-    down, across = (
-        _tents((np.arange(side) + 0.5) / side, count) for side, count in zip((height, width), NODES, strict=True)
-    )
-    x, y = (
-        (down @ nodes[:, :, axis] @ across.T * side - 0.5).astype(np.float32)
-        for axis, side in ((0, width), (1, height))
-    )
+    middles = ((np.arange(side) + 0.5) / side for side in (height, width))
+    down, across = map(_tents, middles, NODES)
+    places = (down @ nodes[:, :, axis] @ across.T * side - 0.5 for axis, side in enumerate((width, height)))
+    x, y = (place.astype(np.float32) for place in places)
     return np.asarray(cv2.remap(pixels, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)

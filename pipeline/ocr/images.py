@@ -17,13 +17,11 @@ _WHITE = 250  # Lightness of most of a page that was never on paper
 _PEAK = 12
 """Least ratio of the watermark's grey to the median grey in the histogram; noisy or blurred pages have no such peak."""
 _LARGE, _SMALL = 40, 14
-"""Shorter side, on a copy of 600 pixels, of a group that is a watermark by itself, and of one beside such a group: a
-watermark's words stand apart where it is set with wide gaps."""
+"""Shorter side, on a copy of 600 pixels, of a group that is a watermark by itself, and of one beside such a group."""
 _PARALLEL = 10.0  # Degrees between groups of one watermark
 _CORE, _THICK, _THROUGH, _WIDE = 128, 0.02, (0.03, 0.5), 0.5
-"""Of a large level group: how much of a pixel of the copy is marked in strokes that are three of them thick (4 points:
-no text has those); the strokes' share of the group, at least; how much dark text runs through them, more is a picture;
-and the group's share of the page's width."""
+"""Of a large level group: how much of a pixel of the copy is marked in strokes three of them thick (4 points, as in no
+text); the strokes' least share of the group; the dark text through them, more is a picture; share of a page's width."""
 _COPY, _STROKE, _TALL, _SEVERAL = 1200, 5, 36, 6
 """Longer side of the copy on which grey characters of a watermark are looked for; on it the thickness of their strokes,
 3.5 points of A4, the height of a character or a part of one, 25 points, and how many there are, at least."""
@@ -32,8 +30,7 @@ _PALE, _FAINT, _DARKEST, _APART, _FILLED = 230, 200, 0.001, 20, 0.7
 text; how much lighter than it a watermark is; and the strokes' share of the boxes around them, more is a picture."""
 _LEAST = 0.0005  # Share of a page that a watermark's pixels take at least
 _LIT = 195.0
-"""Lightness, 0..255, that the darkest part of the paper has on scans (255 clean, 199 on grey ones); it was 167
-and 151 on the two pages of a telephone's photograph."""
+"""Lightness, 0..255, of the darkest paper on scans: 255 clean, 199 grey; on two pages of a photograph 167 and 151."""
 Corners = tuple[int, int, int, int]  # Left, top, right, bottom in pixels
 _INK = 170  # Grey level, 0..255, below which a pixel is ink on a cleaned page
 _ACROSS, _DOWN = 1 / 20, 1 / 40

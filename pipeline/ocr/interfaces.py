@@ -55,8 +55,7 @@ class PagedReader(Reader, Protocol):
     def count_pages(self, path: Path, params: OcrParams) -> int:
         """Return how many pages there are.
 
-        ``UnreadableDocument``: ``broken``, ``truncated``, ``encrypted``, ``wrong_encoding``, ``too_large``,
-        ``no_pages``, ``no_text``.
+        ``UnreadableDocument``: broken, truncated, encrypted, wrong_encoding, too_large, no_pages, no_text.
         """
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:

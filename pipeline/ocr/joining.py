@@ -22,8 +22,7 @@ _P = Patterns(__name__)
 _SHORTEST = 600
 """Least length in pixels of a page's shorter side: 72 dpi of A4. Figures taken out of documents are smaller."""
 _SHAPE, _AREA = 1.3, 3.0
-"""Factors by which shapes and areas of the pages of a paper differ at most: they are scanned or photographed alike, or
-cut out of their photographs; figures are of all shapes."""
+"""Factors by which shapes and areas of a paper's pages differ at most: pages are taken alike, figures of all shapes."""
 _NAMED = 5  # Missing numbers and names that are told one by one
 
 
@@ -135,8 +134,7 @@ def _joined(name: str, pages: Sequence[DocumentState], build: Path) -> DocumentS
 def list_pages(build: Path, pages: Sequence[tuple[Path, str]]) -> tuple[Path, str]:
     """Write, unless it is there, the list of a paper's pages: of each the picture and its hash.
 
-    Return the list's path and the paper's hash. The list can be deleted at any time: its name tells the pictures and
-    where they lie.
+    Return the list's path and the paper's hash. It can be deleted at any time: its name tells pictures and places.
     """
     digest = sha256("pages", *(found for _, found in pages))
     listed = json.dumps([str(path.resolve()) for path, _ in pages], ensure_ascii=False)

@@ -17,14 +17,11 @@ _P = Patterns(__name__)
 TAB_GAP = 1.5  # Gap between words, in em, above which a tab stands between them: options side by side, cells of a grid
 SPACE_GAP = 0.2  # Gap in em above which a space stands between Latin words whose space was not a character
 OCR_MARGIN = 0.4
-"""Difference in em by which the gap between two recognised words exceeds that between their boxes: detection grows each
-box at both ends (unclip ratio 1.6)."""
+"""Em by which the gap between two recognised words exceeds that of their boxes: detection grows them at both ends."""
 SCRIPT_SIZE = 0.9
-"""Letters smaller than this share of the line's, off its baseline, are its super- and subscripts. Word processors
-set them at .58 to .67; the Taiwanese papers at .83."""
+"""Letters smaller than this share of the line's, off its baseline, are its scripts: at .58 to .67, in Taiwan at .83."""
 SMALL_SCRIPT = 0.75
-"""Letters of at most this share of the line's size are subscripts however little they are lowered: the 2 of Na₂O
-stands .05 to .08 em below the line in papers that word processors wrote."""
+"""Letters of at most this share of the line's size are subscripts however little they are lowered: Na₂O by .05 em."""
 LEAST_SHIFT = 0.15
 """Share of the line's size by which digits as large as the line (word processors raise text without making it smaller)
 stand off its baseline at least to be its super- and subscripts: 10⁹. Fonts of one line differ by .05."""
@@ -33,8 +30,7 @@ _CLOSING = "）)]】〕］》〉」』”’"
 CLOSE = 0.6
 """White space in em up to which text goes on: words of a line stand apart by .25 to .5, a label and a text by more."""
 OVER_TEXT = 2
-"""Least number of text rows that cross a figure's edge, or open options inside, for the figure to lie over text: a
-single row may touch its white margin."""
+"""Least number of rows that cross a figure's edge, or open options in it, for it to lie over text: one may touch it."""
 APART = 0.05
 """Least white space in em around a rule between two cells; the frame of a seal cuts through 10⁹ without any."""
 GUTTER_GAP = 0.5

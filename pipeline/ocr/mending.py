@@ -56,8 +56,7 @@ def mend_page(page: PageRead, readings: Sequence[LineReading]) -> PageRead:
 def mend_line(text: str, seen: str) -> str:
     """A line, its lost characters replaced by what stands between the same neighbours in a reading of its picture.
 
-    Nothing is replaced where the neighbours are not found, or found twice. Control characters may stand for nothing:
-    some fonts have their space there.
+    Nothing is replaced where these are not found, or found twice. Control characters may stand for nothing, or a space.
     """
     flat = _flat(seen)
     return _LOST.sub(lambda found: _replacement(found, flat), text)
@@ -92,8 +91,7 @@ def readings_differ(text: str, other: str) -> bool:
 def compare_readings(page: PageRead, second: PageRead) -> PageRead:
     """The page with a second reading of it, in place.
 
-    A line that both read alike is as sure as both together. A line that differs in what matters keeps its text and has
-    the other reading beside it: a question with one waits.
+    A line that both read alike is as sure as both together. One that differs in what matters has the other beside it.
     """
     lines = [line for line in page.lines if line.kind is LineKind.TEXT and line.text]
     for line, other in zip(lines, _counterparts(lines, second), strict=True):

@@ -54,12 +54,8 @@ class Rect(NamedTuple):
 
     def touches(self, other: Rect, reach: float) -> bool:
         """Return whether they meet when both grow by half of ``reach`` points."""
-        return (
-            self.x0 - reach <= other.x1
-            and other.x0 - reach <= self.x1
-            and self.y0 - reach <= other.y1
-            and other.y0 - reach <= self.y1
-        )
+        across = self.x0 - reach <= other.x1 and other.x0 - reach <= self.x1
+        return across and self.y0 - reach <= other.y1 and other.y0 - reach <= self.y1
 
 
 def bounding_box(boxes: Sequence[Rect]) -> Rect:

@@ -18,8 +18,7 @@ _AROUND = 0.35
 """Of a line's height, how much of the page above, below and beside it is looked at when it is read by itself."""
 LineReading = list[Any]  # [text, confidence] of a line's picture
 _DOUBT = 0.8
-"""Mean confidence of characters below which a page may stand on its head: those have .1 to .7, upright ones
-.86 on poor photographs."""
+"""Mean confidence of characters below which a page may stand on its head: .1 to .7; upright on poor photographs .86."""
 
 
 def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[str, Any]:
@@ -28,8 +27,7 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
     Sizes are in points, once upright; ``turned`` are the degrees the page was turned counter-clockwise to read it;
     ``words`` are [text, x0, y0, x1, y1, x2, y2, x3, y3, confidence] with their corners, and their doubts where the
     engine tells them; ``marks`` are boxes of rules ``across`` and ``down`` and of other ink (``figures``). Of a page
-    that was flattened words and marks stand on the flat page, and ``nodes`` say where on the page as it was
-    (``flatten.Flat``).
+    that was flattened these stand on the flat page; ``nodes`` say where on the page as it was (``flatten.Flat``).
     """
     breaks = page_breaks(image.pixels)
     alone = len(breaks) == 1  # nobody photographs a long screenshot from the side
@@ -127,8 +125,7 @@ def read_upright(
     sides = [word.box for word in words if len(word.text) > 1]  # one character lies no way
     on_end = sum(bottom - top > 1.5 * (right - left) for left, top, right, bottom in sides)
     if len(sides) > 2 and on_end > 0.6 * len(sides):  # figures have some upright labels
-        # Engines turn vertical lines and may read them with confidence. The page is turned anyway, because its rows
-        # run from top to bottom.
+        # Engines may read vertical lines with confidence. The page is turned anyway: its rows run from top to bottom.
         return max((read(angle) for angle in (90, 270)), key=lambda attempt: _readability(attempt[2]))
     if mean_confidence(words) < _DOUBT:
         return max(first, read(180), key=lambda attempt: _readability(attempt[2]))

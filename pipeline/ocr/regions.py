@@ -140,8 +140,7 @@ def _tables(drawing: Drawing) -> tuple[list[Rect], list[Rect]]:
 def _is_grid(rules: Sequence[Rect]) -> bool:
     """Return whether rules form at least two cells of a table: 3 x 2 or 2 x 3 rules that run through it.
 
-    Pieces of a rule that stand in one line count together, because some producers draw every cell's border.
-    The boxes and arrows of a flow chart meet too, but do not run through.
+    Pieces of a rule in one line count together: borders of cells. Those of a flow chart meet, but do not run through.
     """
     box = bounding_box(rules)
     if box.width < 40 or box.height < 14:  # points: two narrow cells, one line of text

@@ -25,14 +25,12 @@ MIN_UNREAD = 800.0  # Length in points, about two lines across A4, below which u
 Info = dict[str, Any]  # PyMuPDF's description of an image: bbox, width, height, has-mask
 MAX_UNKNOWN = 0.1  # Share of characters without a meaning; formulas in private fonts stay below 0.05 on real papers
 MIN_COMMON = 0.6
-"""Share of ideographs among the commonest 3,755 of GB 2312 or 5,401 of Big5: real papers have 0.95 and more,
-glyph numbers taken for code points about 0.3."""
+"""Share of ideographs among the commonest of GB 2312 or Big5: 0.95 in papers; glyph numbers as code points 0.3."""
 SPARSE_GLYPHS = 100
 """A page with fewer characters over images that cover ``IMAGE_COVER`` of it is a scan with a stamped head."""
 IMAGE_COVER = 0.35  # Share of a page that images cover from which the page may be a scan
 MIN_TURNED = 100
-"""Characters that run another way than left to right before a page counts as laid on its side; fewer are a
-watermark or a note on the margin."""
+"""Characters that run another way than left to right on a page laid on its side; fewer are a watermark or a note."""
 DPI = 100  # Resolution at which lines are looked for: type of 6 pt is 8 pixels high
 _DARK = 40  # Least difference between ink and the paper around it, 0..255
 _LETTER = (4, 34)  # Height in pixels of what may be a letter: 3 to 24 pt
@@ -94,8 +92,7 @@ def _is_partial(page: Any, layer: TextLayer, areas: Sequence[Rect], images: Sequ
 def why_unsound(layer: TextLayer, image_cover: float, pieces: int) -> str | None:
     """Why a page should be read by OCR; None when its text layer is sound.
 
-    Hidden characters are a former OCR run, of a quality nobody knows. Images cover ``image_cover`` of the page, 0..1;
-    ``pieces`` vector drawings are on it.
+    Hidden characters are a former OCR run. ``image_cover``: images' share of the page, 0..1; ``pieces``: drawings.
     """
     text = layer.text
     if layer.turned > max(MIN_TURNED, len(text)):  # more than runs from left to right

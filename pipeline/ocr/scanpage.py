@@ -120,9 +120,8 @@ def to_page(
 ) -> PageRead:
     """The page that ``recognise`` saw, laid out in lines.
 
-    Slanted words (watermarks) are left out; a page that is slightly turned is straightened for layout, the boxes of its
-    lines are where they stand on the page. Words with doubts are decoded with ``language``; the confidence of others is
-    lowered by the page's legibility.
+    Slanted words (watermarks) are left out; a slightly turned page is straightened for layout, not its boxes.
+    Words with doubts are decoded with ``language``; the page's legibility lowers the confidence of others.
     """
     words = words_of(value["words"], value["legibility"])
     if language is not None and all(word.doubts is not None for word in words):
@@ -137,10 +136,8 @@ def to_page(
         unsure = tuple(one._replace(box=_part(word.text, one.at, box)) for one in word.unsure)
         runs.append(TextRun(word.text, box, baseline, _size(word, box), word.confidence, unsure=unsure))
     frame = Rect(0.0, 0.0, value["width"], value["height"])
-    across, down, figures = (
-        [rotate_box(Rect(*box), -angle, centre) for box in value["marks"].get(kind, ())]
-        for kind in ("across", "down", "figures")
-    )
+    marks = (value["marks"].get(kind, ()) for kind in ("across", "down", "figures"))
+    across, down, figures = ([rotate_box(Rect(*box), -angle, centre) for box in boxes] for boxes in marks)
     drawing = Drawing(across, down, [], figures)
     regions = find_scan_regions(drawing, runs, frame)
     lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))

@@ -20,14 +20,12 @@ from build_dataset.schemas.questions import Rejection
 
 CHUNK = 32  # Pages of one document in a task: a text layer takes about 15 ms a page, handing over a task about 5 ms
 GIVE_UP = 3
-"""Pages of a paper that take too long or crash the reader before the rest of it is not tried: hostile papers of
-thousands of such pages would take hours."""
+"""Pages that take too long or crash the reader before the rest is not tried: of hostile papers all would take hours."""
 _ALONE = 1 / 3
 """Share of ``text_timeout`` that a page has when it is read alone, because its chunk was given up: 100 times its 15 ms.
 With workers three pages ahead, a paper of such pages is given up after some 15 s."""
 _HANG = 10
-"""Factor on ``page_timeout`` for the limit by the clock, which ends work that takes no processor time. The main limit
-is processor time: on a busy machine a limit by the clock lost sound pages."""
+"""Factor on ``page_timeout``, processor time, for the limit by the clock, which ends work that takes no such time."""
 _OUTSIDE = ("killed", "io_error")
 """Reasons that lie in the machine: a file that was given up for one of them is looked at again by the next run."""
 _MENDABLE = ("timeout", "crashed", "not_answered", *_OUTSIDE)

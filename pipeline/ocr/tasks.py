@@ -58,8 +58,7 @@ class PageTask:
 def _twice(path: Path, read: Callable[[], Out], damaged: Callable[[Out], bool]) -> Out:
     """Return what is read of a file, at the second attempt where it looks damaged and the disk is sound.
 
-    A disk or a network that fails for a moment looks to libraries like damage, and the file would be given up for good.
-    Where it still fails an OSError says so.
+    A disk or network that fails for a moment looks to libraries like damage. Where it still fails an OSError says so.
     """
     try:
         if not damaged(found := read()):

@@ -96,11 +96,9 @@ def _only_reading(value: Any, options: Options) -> AnswerEncoding | None:
 
 def _readings(cell: Given, why: str) -> str:
     """Return the readings of a number: ``1 may be B counted from 0 or A counted from 1 (why); write answer_as = …``."""
-    readings = [
-        f"{''.join(answer)} counted from {base}"
-        for base, encoding in enumerate((AnswerEncoding.FROM_0, AnswerEncoding.FROM_1))
-        if (answer := read_answer(cell.value, Options(cell.options.pairs), encoding))
-    ]
+    bare, counts = Options(cell.options.pairs), (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1)
+    answers = [read_answer(cell.value, bare, encoding) for encoding in counts]
+    readings = [f"{''.join(answer)} counted from {base}" for base, answer in enumerate(answers) if answer]
     problem = f"{cell.value!r:.20} may be {' or '.join(readings) or 'anything'} ({why})"
     return f'{problem}; write answer_as = "index_from_0", "index_from_1" or "texts"'
 

@@ -6,18 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
+from build_dataset.pipeline.parse import fields as item_fields
 from build_dataset.pipeline.parse import parts
 from build_dataset.pipeline.parse.draft import Draft, Habits, ItemText, set_aside, strip_item_type, take_marks, text_of
-from build_dataset.pipeline.parse.fields import (
-    Fields,
-    by_text,
-    concluded_answer,
-    filled_blank,
-    repeats_answer,
-    split_fields,
-    stated_answers,
-    without_text,
-)
 from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
 from build_dataset.pipeline.parse.labels import are_labels, label_after
@@ -35,7 +26,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
     """The drafts of a paper's items, in order; parts of an item become drafts of their own."""
     drafts: list[Draft] = []
     texts = [parts.split_off(text_of(item.pieces)) for item in outline.items]
-    all_fields = [split_fields(text) for text, _ in texts]
+    all_fields = [item_fields.split_fields(text) for text, _ in texts]
     habits = Habits([text for text, _ in texts], all_fields)
     explaining = _explaining(outline, all_fields)
     answering = _answering(outline, all_fields)
@@ -56,7 +47,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
     return drafts
 
 
-def _explaining(outline: Outline, all_fields: Sequence[Fields]) -> set[int]:
+def _explaining(outline: Outline, all_fields: Sequence[item_fields.Fields]) -> set[int]:
     """Blocks behind a key that explain questions again: under a head seen before, without options of their own."""
     names, behind, opened = set[str](), set[int](), False
     for block in outline.blocks:
@@ -71,7 +62,7 @@ def _explaining(outline: Outline, all_fields: Sequence[Fields]) -> set[int]:
     return behind - asks
 
 
-def _answering(outline: Outline, all_fields: Sequence[Fields]) -> set[int]:
+def _answering(outline: Outline, all_fields: Sequence[item_fields.Fields]) -> set[int]:
     """Return runs that repeat earlier question numbers and consist almost wholly of key entries."""
     runs = group_values((item.run, (item, fields)) for item, fields in zip(outline.items, all_fields, strict=True))
     asked, answering = set[int](), set[int]()
@@ -155,7 +146,7 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
     return draft
 
 
-def _is_entry(fields: Fields) -> bool:
+def _is_entry(fields: item_fields.Fields) -> bool:
     """Return whether an item is an entry of a key: no stem, perhaps letters, an answer or an explanation."""
     head = fields.head.strip()
     marked = fields.answered or fields.explanation is not None
@@ -165,9 +156,9 @@ def _is_entry(fields: Fields) -> bool:
 def _entries(reading: ItemText) -> list[Draft]:
     """Return an entry of a key, or one entry for each number it covers: 9～11．ABC."""
     fields, entries = reading.fields, list[Draft]()
-    letters, rest = stated_answers(fields.head)
+    letters, rest = item_fields.stated_answers(fields.head)
     explanation = "\n".join(part for part in (join_lines(rest), fields.explanation) if part) or None
-    answer = "".join(letters or fields.answers[:1]) or concluded_answer(explanation)
+    answer = "".join(letters or fields.answers[:1]) or item_fields.concluded_answer(explanation)
     numbers = range(reading.item.number, reading.item.last + 1)
     for place, number in enumerate(numbers):
         entries.append(draft := parts.draft_of(reading.item, reading.pieces, fields))
@@ -228,7 +219,7 @@ def _flag_shifted(drafts: Sequence[Draft]) -> None:
             draft.flag("parts_and_options_differ", "options follow it that no question shares: they may be its own")
 
 
-def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
+def _answer(draft: Draft, fields: item_fields.Fields, reading: ItemText) -> None:
     """Find the stated answer: after a mark, beside the stem, in its blank, or in words, in this order."""
     beside = reading.beside
     if not (labels := [label for label, _ in draft.options]):
@@ -238,28 +229,28 @@ def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
     stated = {"".join(sorted(answer)) for answer in printed if set(answer) <= set(labels)}
     if len(stated) > 1:  # （C）1. … 答案：B
         draft.flag("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
-    quoted = by_text(fields.answer_texts, draft.options)  # 答案：青霉素
+    quoted = item_fields.by_text(fields.answer_texts, draft.options)  # 答案：青霉素
     if quoted:
         draft.take_answer(quoted, "option_text")
-        draft.explanation = without_text(fields.explanation, fields.answer_texts, draft.options)
+        draft.explanation = item_fields.without_text(fields.explanation, fields.answer_texts, draft.options)
     elif printed:
         draft.take_answer(printed[0], "inline" if fields.answers else "beside" if beside else "marked")
-        if repeats_answer(draft.explanation or "", printed[0], draft.options):
+        if item_fields.repeats_answer(draft.explanation or "", printed[0], draft.options):
             draft.explanation = None
         _clear_blank(draft, labels, reading)
     else:
-        draft.stem, letters = filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
+        draft.stem, letters = item_fields.filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
         draft.in_blank = letters is not None
         draft.take_answer(letters, "blank")
     if draft.answer is None and fields.answer_texts:
         draft.flag("answer_not_read", f"answer given as {fields.answer_texts[0][:40]!r}")
     if draft.answer is None:
-        draft.take_answer(concluded_answer(fields.explanation), "concluded")
+        draft.take_answer(item_fields.concluded_answer(fields.explanation), "concluded")
 
 
 def _clear_blank(draft: Draft, labels: list[str], reading: ItemText) -> None:
     """Empty the blank of a stem that shows the answer which stands behind a mark too: …的是（C）。 答案：C."""
-    stem, letters = filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
+    stem, letters = item_fields.filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
     if letters and letters == draft.answer:
         draft.stem = stem
     elif letters and reading.habits.blanks_inside:

@@ -9,19 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from build_dataset.pipeline.parse.labels import (
-    AFTER,
-    CLOSE,
-    LABEL,
-    LABELS,
-    OPEN,
-    Pairs,
-    broken_lines,
-    label_at,
-    label_in,
-    labelled_pairs,
-    signed,
-)
+from build_dataset.pipeline.parse import labels as option_labels
+from build_dataset.pipeline.parse.labels import AFTER, CLOSE, LABEL, LABELS, OPEN, Pairs, label_at
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import option_of, plain_header, vocabulary
 
@@ -46,8 +35,7 @@ class Options:
     printed: dict[str, str] = field(default_factory=dict)  # letters by printed labels that are numbers
     right: list[str] | None = None  # labels of those that the source itself marks as right
     cut_at_marks: bool = False
-    """True if unlabelled options were cut at line ends or marks: an option that contains such a mark shifts the
-    others."""
+    """True if unlabelled options were cut at line ends or marks: one that contains such a mark shifts the others."""
     spaced: bool = False  # labels with a space alone behind them were taken off a list: A 型肝炎, B 型肝炎
     inside: Sequence[str] = ()  # labels of options in which another label may stand: A.甲 B.乙C.丙
     named: Mapping[str, str] = field(default_factory=dict)
@@ -232,7 +220,7 @@ def _from_list(value: list[Any]) -> Options:
         if all(len(item) == 2 for item in value):
             return labelled((_label(str(label)), text) for label, text in value)
     texts = [_option(item) for item in value]
-    if run := signed([text for text in texts if text]):
+    if run := option_labels.signed([text for text in texts if text]):
         return labelled(run)
     for pattern in (_P.in_list, _P.numbered):
         if run := _printed(texts, pattern):
@@ -252,7 +240,7 @@ def _printed(texts: Sequence[str | None], pattern: re.Pattern[str]) -> list[tupl
     marks = [mark for text in texts if text is not None and (mark := pattern.match(text))]
     if not marks or len(marks) < sum(text is not None for text in texts):
         return []
-    labels = [label_in(mark) for mark in marks]
+    labels = [option_labels.label_in(mark) for mark in marks]
     ranks = [int(label) if label.isdigit() else ord(label) for label in labels]
     started = labels[0] in ("A", "1") and ranks == list(range(ranks[0], ranks[0] + len(ranks)))
     # Labels that do not begin at A are believed where each has a mark of its own (B. 甲, not B 超).
@@ -343,7 +331,7 @@ def _from_text(value: str) -> Options:
     by_label = labelled_in(value)
     if len(by_label.pairs) > 1:
         return by_label
-    lines = [line for line in broken_lines(value).splitlines() if line.strip()]
+    lines = [line for line in option_labels.broken_lines(value).splitlines() if line.strip()]
     if len(lines) == 1 and (separator := next((mark for mark in _SEPARATORS if mark in value.strip()), None)):
         lines = [part for part in value.split(separator) if part.strip()]
     if len(lines) < 2:
@@ -357,7 +345,7 @@ def _from_text(value: str) -> Options:
 
 def labelled_in(value: str) -> Options:
     """The options of a text by their labels; what stands before the first is none."""
-    pairs, doubtful = labelled_pairs(value)
+    pairs, doubtful = option_labels.labelled_pairs(value)
     return replace(labelled(pairs), inside=doubtful)
 
 

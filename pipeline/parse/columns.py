@@ -19,8 +19,7 @@ _COMMON = "E"  # the last label that exams use: one key F is a typing error wher
 _DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
 _FIGURES = 3  # least number of such rows, and of other pictures
 _SHOWN = 20
-"""Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in
-4."""
+"""Least number of keys for a label that none of them names to be no option; each of four is the key 1 time in 4."""
 
 
 class Unclear(NamedTuple):

@@ -157,8 +157,7 @@ def _numbers(cutting: Cutting) -> None:
 
 def _unchosen(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[NumberCandidate]:
     """Return the numbers that were not chosen and look like those of questions."""
-    # Either options follow and the style is a clear one, or it is the first inside an item in the item's style, before
-    # any answer, and may be another's: under （4）甲… the line （5）乙….
+    # Options follow and the style is clear; or it is the first of the item's style in it: （5）乙… under （4）甲….
     candidates: list[NumberCandidate] = []
     item: NumberCandidate | None = None
     for mark, following in zip_longest(weighed, weighed[1:]):

@@ -39,9 +39,8 @@ class Habits:
         shown = [letters_inside(item.head) in item.answers for item in filled if item.answers]
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
         # right options have a mark, or are set apart by the document
-        marked = [
-            0 < sum(bool(_P.marked_option.search(text)) for _, text in run.options) < len(run.options) for run in runs
-        ]
+        marks = [[_P.marked_option.search(text) is not None for _, text in run.options] for run in runs]
+        marked = [any(some) and not all(some) for some in marks]
         # dashes behind last options alone part items
         dashes = [text for run in runs for _, text in run.options[:-1] if text.endswith(DASHES)]
         ruled = not dashes and any(run.options[-1][1].endswith(DASHES) for run in runs)

@@ -17,10 +17,8 @@ _LETTERS = frozenset(LABELS + LABELS.lower())
 _NEAR = 400  # characters before the end of a stem within which a filled blank at its end begins
 
 
-_MARK = re.compile(
-    "|".join(f"(?P<{row['opens']}_{place}>{row['pattern']})" for place, row in enumerate(_P.rows("forms"))),
-    re.MULTILINE,
-)
+_OPENING = (f"(?P<{row['opens']}_{place}>{row['pattern']})" for place, row in enumerate(_P.rows("forms")))
+_MARK = re.compile("|".join(_OPENING), re.MULTILINE)
 """Marks open an answer, an explanation, a conclusion (故选C on a line of its own: an answer if no other mark comes
 before it), or a guess (the answer that a candidate gave, 考生答案：A, which is dropped)."""
 

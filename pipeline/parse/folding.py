@@ -1,7 +1,6 @@
 """Forms of texts that read alike: what questions keep, what structure is read from, what texts are compared by.
 
-Texts keep their hyphens, dashes, minus signs and quotes as they are printed (CK‑MB with U+2011 stays so); structure is
-read from a copy, ``structural``, in which every kind of them is one.
+Texts keep hyphens, dashes, minus signs and quotes as printed (CK‑MB); ``structural`` has one of every kind.
 """
 
 import re
@@ -28,9 +27,8 @@ _FOLD = Folding(
 """Letters, digits and spaces lose their width; punctuation keeps it: it is what the paper prints."""
 
 _DIGITS = str.maketrans("lI|O", "1110")
-_SIGNS = str.maketrans(
-    {**dict.fromkeys("‐‑‒–―−﹘﹣－⁃", "-"), **dict.fromkeys("∼〜˜", "~"), **dict.fromkeys("‘’ʼ′", "'")}
-)
+_ALIKE = (("‐‑‒–―−﹘﹣－⁃", "-"), ("∼〜˜", "~"), ("‘’ʼ′", "'"))
+_SIGNS = str.maketrans({sign: plain for signs, plain in _ALIKE for sign in signs})
 """Hyphens, dashes and minus signs, waves, and quotes, each as one; — stays: two of them are a dash of a sentence."""
 
 

@@ -64,10 +64,8 @@ class NumberCandidate(NamedTuple):
 CIRCLED_DIGITS = _P.whole("@circled_digits@")
 _CIRCLED = {digit: value for value, digit in enumerate(CIRCLED_DIGITS, 1)}
 
-_FORMS = [
-    (NumberStyle(row["style"]), row["weight"], row.get("most", 0), re.compile(row["pattern"]))
-    for row in _P.rows("forms")
-]
+_ROWS = [(row["style"], row["weight"], row.get("most", 0), row["pattern"]) for row in _P.rows("forms")]
+_FORMS = [(NumberStyle(style), weight, most, re.compile(pattern)) for style, weight, most, pattern in _ROWS]
 """Style, weight, and of forms of several numbers (2.3., 18~21.) the most that the last may be above the first."""
 
 
@@ -114,9 +112,8 @@ def split_heads(text: str) -> list[str]:
 def is_section_head(text: str) -> bool:
     """Return whether a line opens a section."""
     bare = text.strip()
-    short = len(bare) <= 24 or re.search(
-        r"^(?:Part|Section|Module|Chapter|Unit|Topic)\b.{0,60}$|[题題]|共\s*\d+", bare, re.I
-    )
+    named = r"^(?:Part|Section|Module|Chapter|Unit|Topic)\b.{0,60}$|[题題]|共\s*\d+"
+    short = len(bare) <= 24 or re.search(named, bare, re.I)
     return bool(short) and any(form.match(bare) for form in _SECTIONS)
 
 

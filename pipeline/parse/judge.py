@@ -57,8 +57,7 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
 
 def _resumed(members: Sequence[Draft], above: int) -> int | None:
     """The number at which the numbering of the section before goes on, as if the items between were numbered by it."""
-    # After 396 an author typed 2 … 45, then 441: the 44 items between are those from 397 to 440, and nothing is
-    # missing.
+    # After 396 an author typed 2 … 45, then 441: the 44 items between are 397 to 440, and nothing is missing.
     for place, (before, after) in enumerate(pairwise(draft.number or 0 for draft in members), 1):
         if after > before + 1 and after == above + place + 1:
             return after

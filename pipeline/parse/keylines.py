@@ -46,8 +46,7 @@ class KeyLine:
 def line_pairs(text: str) -> tuple[KeyPair, ...]:
     """The answers a line consists of, e.g. ``1.A 2.B`` or ``1-5 ABCDE``; empty if anything else stands in it.
 
-    Letters apart (``A B C E``) are one answer only where they stand in order and no number is missing from the
-    line; small letters are read where at least three numbers run on.
+    Letters apart (``A B C E``) are one answer only in order, no number missing; small ones where three numbers run on.
     """
     bare = structural(text.strip().lstrip("、，,；;"))  # 、1.A; l.A
     pairs = _pairs(bare)
@@ -105,9 +104,8 @@ def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
 def grid(texts: Sequence[str], start: int = 0) -> KeyLine | None:
     """The grid whose row of numbers begins at a line, with the row of answers under it; None if there is none.
 
-    A row is a line, or lines of cells under a label that stands alone. Rows need a label (題號 / 答案) or at
-    least three cells. Where answers are fewer than numbers the answers fill the row from the left, as official
-    grids do for papers shorter than the form.
+    A row is a line, or lines of cells under a label that stands alone. Rows need a label (題號 / 答案) or three cells.
+    Fewer answers than numbers fill the row from the left, as in official grids of papers shorter than the form.
     """
     upper = _row(texts, start, _P.number_label, _P.numbers)
     lower = _row(texts, upper[2], _P.answer_label, _P.answers) if upper else None
@@ -171,9 +169,8 @@ def key_heads(pieces: Sequence[ParsedLine]) -> frozenset[int]:
     lines = set[int]()
     for index, piece in enumerate(pieces):
         below = [piece.text for piece in pieces[index + 1 : index + 1 + ANSWERED_WITHIN]]
-        may_be = heads.may_be_key_head(piece.text) and any(
-            line_pairs(text) or _P.entry.match(structural(text)) or grid(below, at) for at, text in enumerate(below)
-        )
+        each = (line_pairs(one) or _P.entry.match(structural(one)) or grid(below, at) for at, one in enumerate(below))
+        may_be = heads.may_be_key_head(piece.text) and any(each)
         if (may_be or heads.is_key_head(piece.text)) and not _marks_one_answer(pieces, index):
             lines.add(index)
     return frozenset(lines)

@@ -188,9 +188,8 @@ def apply_entries(key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], 
 
 def _places(runs: Sequence[KeyRun], sections: Mapping[int, int]) -> dict[str, list[int]]:
     """The sections of every head of a key that counts the papers of a file: 第二套答案, 试卷一参考答案, 答案（B卷）."""
-    # Where titles count the sections too, it is the one of the same count; otherwise the order of the heads has to be
-    # that of all sections, or nobody knows whose answers they are, and they are nobody's. ``sections`` has for each the
-    # number by which its title counts it, 0 without one.
+    # Where titles count the sections too, it is the one of the same count; else the order of heads is that of all
+    # sections, or they are nobody's. ``sections`` has for each the number by which its title counts it, or 0.
     counted = {run.title: place for run in runs if (place := counted_place(run.title))}
     if len(sections) < 2 or not counted:  # one section needs no choice
         return {}
@@ -215,8 +214,7 @@ def counted_place(title: str) -> int:
 
 def _targets(run: KeyRun, by_section: Sections, pending: list[int], heads: Counter[str]) -> list[int]:
     """The sections a run of a key belongs to."""
-    # The whole paper where numbers do not repeat; otherwise, of the sections still without a key (and before this one,
-    # where some are), the one whose numbers fit best.
+    # All where numbers do not repeat; else of those without a key (before this one, if any) whose numbers fit best.
     if not by_section:
         return []
     counts = Counter(number for numbers in by_section.values() for number in numbers)

@@ -13,8 +13,7 @@ from build_dataset.schemas.grouping import group_values
 
 MIN_LOST, USUAL = 0.9, 0.95  # a line may be lost above so many line heights over the usual gap (95 % of gaps)
 RAGGED = 0.1
-"""Largest share of pages that may end higher, or begin lower, than the others because of lost lines; at least one
-page."""
+"""Largest share of pages, at least one, that may end higher, or begin lower, than the others because of lost lines."""
 BEFORE_HEAD, BEFORE_KEY = 1.5, 2.5
 """The room, in lines, that may stand before a head, and before the first entry of a key without a head: 1、B."""
 HEADS_TELL = 4  # least number of heads that tell whether pages leave room before them
@@ -97,16 +96,13 @@ class LineGaps:
         balanced = [max(lowest[above.page]) if above.page == below.page else inf for above, below in edges]
         ends = [above.box.y1 for above, _ in edges if above.box]
         starts = [below.box.y0 for _, below in edges if below.box]
-        backs = (
-            [min(_most(ends), low) - end for end, low in zip(ends, balanced, strict=True)],
-            [start + _most([-start for start in starts]) for start in starts],
-        )
-        for back in backs:
+        above_edge = [min(_most(ends), low) - end for end, low in zip(ends, balanced, strict=True)]
+        for back in (above_edge, [start + _most([-start for start in starts]) for start in starts]):
             odd = sum(far > self.far for far in back)  # pages that stand back
             if len(back) < 3 or odd > max(1, RAGGED * len(back)):  # too few pages to tell, or ragged ones
                 continue
             for far, (above, below) in zip(back, edges, strict=True):
-                if far > self.far and not (back is backs[0] and place_of(below) in self.heads):
+                if far > self.far and not (back is above_edge and place_of(below) in self.heads):
                     known = self.holes.get(place_of(above), 0.0)
                     self.holes[place_of(above)] = known + far / (self.height + self.usual)
 

@@ -208,9 +208,8 @@ class _Search(TableCells):
             strong = [name for name in texts if plain_header(name) not in weak] or texts
             pairs = [[(name, cells.string(row.get(name))) for name in strong] for row in self.rows]
             longest, *others = sorted(strong, key=self._length, reverse=True)
-            if plain_header(longest) in weak and all(
-                _LONGER * self._length(column) < self._length(longest) for column in others
-            ):
+            longer = all(_LONGER * self._length(column) < self._length(longest) for column in others)
+            if plain_header(longest) in weak and longer:
                 strong, pairs = [longest], []  # text, and the topic that it is about
             filled = [{name: text for name, text in row if text} for row in pairs]
             differ = [row for row in filled if len(set(row.values())) > 1]

@@ -81,10 +81,8 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
     furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
     notes = furniture.notes
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
-    readings = [
-        Reading(question, [*filter(lambda doubt: doubt[0] not in accepted, _open_doubts(reading, question))])
-        for reading, question in zip(readings, questions, strict=True)
-    ]
+    opened = [(one, _open_doubts(reading, one)) for reading, one in zip(readings, questions, strict=True)]
+    readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
     facts = {**repetition(questions), **alike(questions)}
     if whole := {reason: detail for reason, detail in facts.items() if reason not in accepted}:
         reason, why = next(iter(whole)), f"{name}: {'; '.join(whole.values())}"

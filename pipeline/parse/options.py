@@ -114,8 +114,7 @@ def _run(text: str, labels: Sequence[OptionLabel]) -> OptionRun:
 
 def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> OptionRun | None:
     """Return the run with one label put back, where the order of options leaves one way."""
-    # The labels around it have to be there, every other option is one segment (a line or a column), and between them
-    # stand exactly two, the first of them clearly not a full line.
+    # The labels around it are there, other options are one segment each; between stand two, the first no full line.
     if not chain:
         return None
     missing = label_after(chain[-1].letter)

@@ -19,8 +19,7 @@ _ALONE = 2  # points of a key that is called 答案 and no more, for the only pa
 _ENOUGH = 3  # points of evidence in the texts that make a match without a matching name
 WHOLE = 0.9  # share of questions that a key must answer to override another; a key with fewer may be misread
 DIFFERENT = 0.3
-"""The share of a paper's own answers a key must contradict to be another paper's: of four options one in four
-agrees by chance; keys corrected after appeals change one in twenty."""
+"""Share of a paper's own answers that another paper's key contradicts: 3 in 4 by chance; after appeals 1 in 20."""
 COMPARED = 5  # the least number of answers compared for that
 
 Sessions = dict[str, set[str]]  # marks of a session by their kind: year, sitting, volume, code
@@ -74,8 +73,7 @@ def pair_keys(papers: Sequence[ParsedPaper], pictured: Set[str] = frozenset()) -
     """Apply key documents to their papers: original keys first, then those after appeals, which override.
 
     All keys are matched by name before any is matched by its text, and then only to papers without a key. Papers that
-    are ``pictured``, pictures of pages, are named by their folder: IMG_0001 says nothing. A key in the folder of
-    one such paper is its own.
+    are ``pictured``, pictures of pages, are named by their folder (IMG_0001 says nothing): the key of one lies there.
     """
     outcome = ParseOutcome()
     keys = sorted((key for key in papers if key.is_key), key=lambda key: (is_corrected(key), key.document))

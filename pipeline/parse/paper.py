@@ -133,11 +133,9 @@ def left_over(paper: ParsedPaper) -> Mapping[str, Sequence[ParsedLine]]:
     """Text that is part of no item and is not known to be anything else, by where it stands."""
     outline, claimed = paper.outline, _claimed(paper)
     groups = [piece for group in outline.groups for piece in group.pieces if place_of(piece) not in claimed]
-    return {
-        "before_first": [piece for piece in outline.preamble if not _is_cover(piece)],
-        "after_key": [piece for piece in outline.after_keys if not _is_cover(piece)],
-        "group_without_items": groups,
-    }
+    parts = (outline.preamble, outline.after_keys)
+    before, behind = ([piece for piece in part if not _is_cover(piece)] for part in parts)
+    return {"before_first": before, "after_key": behind, "group_without_items": groups}
 
 
 def _is_cover(piece: ParsedLine) -> bool:

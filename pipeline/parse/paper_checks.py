@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain, pairwise
 
-from build_dataset.pipeline.parse import heads
+from build_dataset.pipeline.parse import heads, question_checks
 from build_dataset.pipeline.parse.checks import Checks, Judged
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import split_fields
@@ -13,14 +13,6 @@ from build_dataset.pipeline.parse.labels import are_labels, find_labels, opens_o
 from build_dataset.pipeline.parse.lines import REGIONS, SHORT_OF
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.paper import ParsedPaper
-from build_dataset.pipeline.parse.question_checks import (
-    GOES_ON,
-    MAX_NUMBER_AHEAD,
-    explained_together,
-    last_option_lines,
-    texts_of,
-    under_options,
-)
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Part
 from build_dataset.schemas.grouping import group_values
@@ -32,8 +24,7 @@ SOME = 3  # least number of items with options in a section for an item without 
 ALIKE = 0.9  # share of a section's questions with one number of options for it to be the usual one
 SEVERAL, MANY = 3, 10  # least number of questions for that: of a section, of a whole paper
 REPEATED, SHORT = 3, 8
-"""Least number of items with the same line after the options for it to be a foot, as ends of options do repeat; lines
-that are longer than so many characters need to stand in two items only."""
+"""Least number of items with a line after the options for it to be a foot; two for one of more characters than that."""
 UNDER = "stands under the last option"  # of a line: another check asks whether it was found
 MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
 BEHIND = 0.2  # share of questions with an explanation without a mark up to which a title is none
@@ -144,12 +135,12 @@ def _named_elsewhere(judged: Judged) -> Findings:
     alone = (draft for draft in judged.questions if not draft.shared_pieces)
     named = group_values(((draft.section, draft.number or 0), draft) for draft in alone)
     for holder in judged.paper.drafts:
-        texts = [text for _, text in texts_of(holder)] if holder.options else [text_of(holder.pieces)]
+        texts = [text for _, text in question_checks.texts_of(holder)] if holder.options else [text_of(holder.pieces)]
         span = next((span for text in texts if (span := _P.named.search(structural(text)))), None)
         if span is None or (not holder.options and span[0].startswith("答")):  # 答：2-4分钟
             continue
         first, last = (int(number) for number in span.groups() if number)
-        near = 0 <= first - (holder.number or 0) <= MAX_NUMBER_AHEAD
+        near = 0 <= first - (holder.number or 0) <= question_checks.MAX_NUMBER_AHEAD
         numbers = range(first, last + 1 if near else 0)
         for draft in (part for number in numbers for part in named[holder.section, number]):
             if draft is not holder:
@@ -212,7 +203,7 @@ def _first_of_group(judged: Judged) -> Findings:
 @COMPARED("foot_inside", "D. 丁 / 某某题库 under the options of three items")
 def _repeated_feet(judged: Judged) -> Findings:
     whole = [draft for draft in judged.questions if not draft.suffix]
-    under = [dict.fromkeys(map(without_digits, under_options(draft))) for draft in whole]
+    under = [dict.fromkeys(map(without_digits, question_checks.under_options(draft))) for draft in whole]
     pairs = zip(whole, under, strict=True)
     asked = {draft.stem or id(draft): lines for draft, lines in pairs}  # a question that comes again counts once
     times = Counter(chain.from_iterable(asked.values()))
@@ -226,10 +217,10 @@ def _line_under_last(draft: Draft, judged: Judged) -> str | None:
     """Return a line under the last option that does not go on from it: the line above ends short of its column."""
     # Options may run on from line to line, each about as full: Ⓓ丁 Ⓔ24小时尿 / 蛋白定量.
     inside = [piece.text for piece in draft.pieces if any(label.start for label in find_labels(piece.text))]
-    for above, below in pairwise(last_option_lines(draft)):
+    for above, below in pairwise(question_checks.last_option_lines(draft)):
         in_cells = below.in_table and above.in_table
         short = below.kind not in REGIONS and not in_cells and judged.edges.ends_short(above)
-        goes_on = _P.unfinished.search(above.text) or GOES_ON.match(below.text)  # D. 由于 / 感染
+        goes_on = _P.unfinished.search(above.text) or question_checks.GOES_ON.match(below.text)  # D. 由于 / 感染
         runs_on = len(inside) > 1 and above.text in inside and len(above.text) >= SHORT_OF * max(map(len, inside))
         if short and not (goes_on or runs_on or are_labels(above.text.strip(" .．、)）").upper())):
             return below.text
@@ -270,7 +261,7 @@ def _told_of_next(judged: Judged) -> Findings:
 )
 def _numbered_blanks(judged: Judged) -> Findings:
     """Find questions whose blanks run on over all of them by numbers that are not their own."""
-    whole = [draft for draft in judged.questions if not explained_together(draft)]
+    whole = [draft for draft in judged.questions if not question_checks.explained_together(draft)]
     blanks = [(draft, [int(number) for number in _P.blank.findall(draft.stem)]) for draft in whole]
     named = [(draft, numbers) for draft, numbers in blanks if numbers]
     numbers = [number for _, blank_numbers in named for number in blank_numbers]

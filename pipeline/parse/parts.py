@@ -59,11 +59,10 @@ def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
     doubt = None
     if letters and len(letters) != len(starts):
         doubt, letters = f"{len(starts)} parts, {len(letters)} answers", []
-    parts = (
-        SubItem(join_lines(head[start.end() : start.start() + run.start]), run.options, letter)
-        for start, run, letter in zip(starts, runs, letters or [None] * len(runs), strict=True)
-    )
-    return Parts(join_lines(head[: edges[0]]), tuple(parts), shared_options=False, doubt=doubt)
+    each = zip(starts, runs, letters or [None] * len(runs), strict=True)
+    stems = ((head[start.end() : start.start() + run.start], run.options, letter) for start, run, letter in each)
+    parts = tuple(SubItem(join_lines(stem), options, letter) for stem, options, letter in stems)
+    return Parts(join_lines(head[: edges[0]]), parts, shared_options=False, doubt=doubt)
 
 
 def stems_after_options(head: str, run: OptionRun) -> Parts | None:
@@ -241,8 +240,7 @@ def continue_cases(drafts: Sequence[Draft]) -> None:
 def merge_copies(drafts: Sequence[Draft]) -> None:
     """Make entries of a key of questions that a paper prints again with their answers, as answer books do, in place.
 
-    A run of the numbering is a copy where most of its questions say what an earlier one of their number says. Where a
-    copy reads otherwise one of the two was misread: both wait.
+    A run is a copy where most of its questions repeat earlier ones of their numbers; both wait where one differs.
     """
     first: dict[int, Draft] = {}
     whole = (draft for draft in drafts if draft.number is not None and not (draft.entry or draft.suffix))
@@ -273,8 +271,7 @@ def _text(draft: Draft) -> str:
 def share_joint_answers(drafts: Sequence[Draft]) -> None:
     """Questions without an answer before one whose answer has a letter for each of them, in place.
 
-    They get a letter each where they follow one patient: the first tells the case, the others speak of 该患者.
-    Otherwise all of them wait.
+    They get a letter each where the first tells of a patient and the others speak of 该患者; otherwise all wait.
     """
     waiting: list[Draft] = []
     for draft in drafts:
@@ -306,9 +303,8 @@ def _letters_in_order(draft: Draft) -> tuple[str, str | None]:
 def _share(drafts: list[Draft], letters: str) -> None:
     first, *others = drafts
     named = {(draft.group, draft.group_first, draft.group_last) for draft in drafts}
-    whole = (
-        named == {(first.group, first.number, drafts[-1].number)} and first.group is not None
-    )  # 【41-43】 over 41 … 43 and three letters
+    spanned = {(first.group, first.number, drafts[-1].number)}  # 【41-43】 over 41 … 43 and three letters
+    whole = named == spanned and first.group is not None
     if whole and all(letter in dict(draft.options) for draft, letter in zip(drafts, letters, strict=True)):
         for draft, letter in zip(drafts, letters, strict=True):
             draft.take_answer(letter, "letter_each")

@@ -116,8 +116,7 @@ def _script(text: str) -> bool:
 
 def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:
     """Return whether stems cannot stand alone: many are alike beside other options, or speak of a text outside."""
-    # And whether they say what others say too, and nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是. Those
-    # with a case lack nothing: a second text, of a solution, is none of theirs.
+    # And whether they say nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是. Those with a case lack nothing.
     rows, asked = len(asked), [draft for draft in asked if not draft.case]
     times = Counter(draft.stem for draft in {(draft.stem, str(draft.options)): draft for draft in asked}.values())
     alike = sum(times[draft.stem] > 1 for draft in asked)
@@ -151,9 +150,8 @@ def _telling(checked: Sequence[tuple[Asked, str]]) -> float:
         concluded = {letter for match in _P.concluded.finditer(text) for letter in match[1]}
         if any(right) and not all(right):
             hits = [whole or label in concluded for whole, (label, _) in zip(quoted, asked.options, strict=True)]
-            inside, outside = (
-                [hit for hit, is_key in zip(hits, right, strict=True) if is_key is k] for k in (True, False)
-            )
+            pairs = [*zip(hits, right, strict=True)]
+            inside, outside = ([hit for hit, is_key in pairs if is_key is k] for k in (True, False))
             gains.append(sum(inside) / len(inside) - sum(outside) / len(outside))
     return sum(gains) / len(gains) if gains else 0.0
 
@@ -161,10 +159,8 @@ def _telling(checked: Sequence[tuple[Asked, str]]) -> float:
 def _gain(texts: Sequence[str], others: Sequence[str]) -> float:
     """Return how much more of texts their own rows' other text holds than that of the next row does."""
     wanted, held = [*map(_pairs, texts)], [*map(_pairs, others)]
-    own, next_ = (
-        [len(pairs & other) / max(1, len(pairs)) for pairs, other in zip(wanted, rows, strict=False)]
-        for rows in (held, held[1:])
-    )
+    both = (zip(wanted, rows, strict=False) for rows in (held, held[1:]))
+    own, next_ = ([len(pairs & other) / max(1, len(pairs)) for pairs, other in rows] for rows in both)
     return sum(own) / max(1, len(own)) - sum(next_) / max(1, len(next_))
 
 

@@ -19,11 +19,8 @@ def with_former_names(sources: Iterable[SourceTable], released: pl.DataFrame) ->
     sources = list(sources)
     contents = dict(released.select("question_id", "content_hash").iter_rows())
     gone = sorted({*released["document"].to_list()} - {source.document.document for source in sources})
-    names = {
-        (source.document.document, row): name
-        for source in sources
-        for row, name in _former_ids(source, gone, contents).items()
-    }
+    former = ((source.document.document, _former_ids(source, gone, contents)) for source in sources)
+    names = {(document, row): name for document, ids in former for row, name in ids.items()}
     return [replace(source, rows=[_named(read, names) for read in source.rows]) for source in sources]
 
 
@@ -42,22 +39,15 @@ def _former_ids(source: SourceTable, gone: Sequence[str], contents: Mapping[str,
 def with_ids(sources: Iterable[SourceTable]) -> list[SourceTable]:
     """The sources with ids that no two questions share.
 
-    Rows that say the same have one id; all but the first get a number behind it. Which is first depends on their
-    content, so that sorting or renaming a file changes no id.
+    Of rows that say the same all but the first, by content and not by place, get a number behind their id.
     """
     sources = list(sources)
-    alike = group_values(
-        (result[0].question_id, row)
-        for source in sources
-        for row, result in source.rows
-        if not isinstance(result, RowError)
-    )
-    names = {
-        (row.document, row.row): name if not at else f"{name}-{at + 1}"
-        for name, rows in alike.items()
-        if len(rows) > 1
-        for at, row in enumerate(sorted(rows, key=lambda row: (sha256(row.fields), row.document, row.row)))
-    }
+    read = (read for source in sources for read in source.rows)
+    alike = group_values((result[0].question_id, row) for row, result in read if not isinstance(result, RowError))
+    names: dict[tuple[str, int], str] = {}
+    for name, rows in alike.items():
+        ordered = sorted(rows, key=lambda row: (sha256(row.fields), row.document, row.row)) if len(rows) > 1 else []
+        names |= {(row.document, row.row): f"{name}-{at}" for at, row in enumerate(ordered[1:], 2)}
     return [replace(source, rows=[_named(read, names) for read in source.rows]) for source in sources]
 
 

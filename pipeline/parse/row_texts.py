@@ -85,9 +85,8 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
     text, texts = _bare(stem), [_bare(option) for _, option in options]
-    if not any(texts) or not (
-        text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)) or any(map(text.__contains__, texts))
-    ):
+    ends = any(texts) and (text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)))
+    if not any(texts) or not (ends or any(map(text.__contains__, texts))):
         return stem, False
     places = [(at, char) for at, sign in enumerate(stem) for char in _bare(sign)]
     text = "".join(char for _, char in places)
@@ -178,7 +177,6 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     left = tidy_together([text for _, text in options.pairs]) if len(opened) > 2 else []
     tags = {tag for tag, at in opened if left and tag not in left[at]}
     if len(tags) > 2:  # <p>, <p id="a">, <h1>: what a web page hides is what they say
-        doubts.append(
-            ("options_alike", f"the options differ in their markup, {' '.join(sorted(tags))[:60]}, which goes")
-        )
+        shown = " ".join(sorted(tags))[:60]
+        doubts.append(("options_alike", f"the options differ in their markup, {shown}, which goes"))
     return doubts

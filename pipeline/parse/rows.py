@@ -150,10 +150,9 @@ def sources_of(
 ) -> list[SourceTable]:
     """The tables of a document: its sheets, each with a mapping of its own; declared under None holds for all."""
     sheets = group_values((row.sheet, row) for row in rows)
-    read = [
-        questions_of(sheet_rows, document, declared.get(sheet, declared.get(None)), f"#{sheet}" if at else "", each)
-        for at, (sheet, sheet_rows) in enumerate(sheets.items())
-    ]
+    said = {sheet: declared.get(sheet, declared.get(None)) for sheet in sheets}
+    parts = {sheet: f"#{sheet}" if at else "" for at, sheet in enumerate(sheets)}
+    read = [questions_of(own, document, said[sheet], parts[sheet], each) for sheet, own in sheets.items()]
     return read if len(read) > 1 else [replace(table, sheet=None) for table in read]
 
 
@@ -187,8 +186,7 @@ def questions_of(
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:
     """Doubt the rows without a case below one whose case no other row has, in place: it may be theirs too."""
-    # Not where rows say that they stand alone (A1, 单选题) or which belong together, or other cases are written at each
-    # of their questions.
+    # Not where rows say that they stand alone (A1, 单选题) or belong together, or other cases stand at each question.
     if "shared" not in columns.roles or "group" in columns.roles:
         return
     cases = [None if isinstance(result, RowError) else result[0].shared_stem for _, result in read]
@@ -238,10 +236,8 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
         stem, named = row_texts.without_head(stem, row.row, numbered=habits.numbered)
         stem, note = habits.furniture.cut("stem", stem)
         options, more = row_texts.without_furniture(options, habits.furniture)
-        text |= {
-            "comment": text.get("comment") or note or more,
-            "explanation": habits.furniture.cut("explanation", text["explanation"] or "")[0] or None,
-        }
+        text["comment"] = text.get("comment") or note or more
+        text["explanation"] = habits.furniture.cut("explanation", text["explanation"] or "")[0] or None
         stem = row_texts.bare_stem(stem, row.row, options, doubts)
     kind = announcement(text.get("type") or named or row.sheet or "").kind
     if not stem:
@@ -304,11 +300,9 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
 def _has_figure(fields: Fields, columns: Columns) -> bool:
     """Return whether a column holds or names a picture of the question, or says that there is one."""
     words = vocabulary()["words"]
-    declared = any(
-        (cells.string(fields.get(name)) or "").casefold() in words[verdict]
-        for role, verdict in (("text_only", "wrong"), ("has_image", "right"))
-        for name in columns.roles.get(role, ())
-    )
+    flags = [(name, "wrong") for name in columns.roles.get("text_only", ())]
+    flags += [(name, "right") for name in columns.roles.get("has_image", ())]
+    declared = any((cells.string(fields.get(name)) or "").casefold() in words[verdict] for name, verdict in flags)
     shown = [value for name in columns.roles.get("image", ()) if cells.filled(value := fields.get(name))]
     return declared or any(str(value) not in columns.decoration for value in shown)
 

@@ -29,8 +29,7 @@ OF_PAGES, OF_ITEMS = 0.5, 0.1
 heads of parts (【问题1】) and of tables came on a quarter of the pages of real papers at most."""
 MISREAD = 85  # likeness of a line to a running line, in per cent, from which on it is one: a character was misread
 MOSTLY = 0.8
-"""Share of its places in which a line must look like a refrain; site text does in all but those beside a broken
-item."""
+"""Share of its places in which a line must look like a refrain; site text does but for those beside a broken item."""
 _REFRAIN = 4  # least length of a refrain in characters; shorter lines (上一节) count only beside one
 SCATTERED = 5  # times that a running line comes in a text without pages, at least, in places of three kinds
 _LONG = 8  # characters of such a line, at least; an option that is another option's last line is shorter
@@ -64,8 +63,8 @@ def without_running(lines: list[Line]) -> list[Line]:
 def _without_misread(kept: list[Line], lines: Sequence[Line], opening: Set[tuple[int, int]]) -> list[Line]:
     """The lines without those at edges of pages that are running lines but for a character: 型2017年下半年…第 5 页.
 
-    So are titles at the edges of two pages that differ in so little, not in what tells tests apart (试卷一, 试卷二;
-    上午, 下午). Those at ``opening`` places stay.
+    So are titles at edges of two pages that differ so little, not in what parts tests (试卷一; 上午). Those at
+    ``opening`` places stay.
     """
     known = {*map(_place, kept)}
     edges = _edges(kept).values()
@@ -143,9 +142,8 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     forms = (r"[\W\d_]{0,4}".join(map(re.escape, words)) for words in sorted(running))
     glued = re.compile("|".join(rf"^{form}(?=.)|(?<=.){form}$" for form in forms))
     kept = [line for line in lines if line.kind is not LineKind.TEXT or letters_alone(line.text) not in running]
-    kept = [
-        line.model_copy(update={"text": glued.sub("", line.text)}) if glued.search(line.text) else line for line in kept
-    ]
+    rest = [(line, glued.sub("", line.text)) for line in kept]
+    kept = [line if text == line.text else line.model_copy(update={"text": text}) for line, text in rest]
     return _without_scattered(kept)  # without the second line of a foot the first stands anywhere too
 
 
@@ -193,8 +191,7 @@ def _spaceless(line: Line) -> str:
 
 def _apart(indices: list[int], lines: list[Line], others: list[int], edges: Mapping[int, float]) -> int:
     """Return in how many places a text neither goes on from a full line nor stands before options."""
-    # Of places after the same line, or before the same, the first counts. Lines that come again and again are passed
-    # over: ``others`` are the places of the rest.
+    # Of places after the same line, or before the same, the first counts; ``others`` are the lines that come seldom.
     apart = 0
     seen: set[tuple[str, str]] = set()
     for index in indices:

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
+from build_dataset.pipeline.parse import lines as paper_lines
 from build_dataset.pipeline.parse.assemble import drafts_of
 from build_dataset.pipeline.parse.columns import Columns
 from build_dataset.pipeline.parse.counted import with_letters
@@ -14,14 +15,6 @@ from build_dataset.pipeline.parse.heads import NumberStyle, number_candidate, st
 from build_dataset.pipeline.parse.judge import check_gates
 from build_dataset.pipeline.parse.keylines import split_answer_lines
 from build_dataset.pipeline.parse.keys import key_of
-from build_dataset.pipeline.parse.lines import (
-    ParsedLine,
-    in_one_script,
-    line_part,
-    parsed_lines,
-    place_of,
-    plain_notation,
-)
 from build_dataset.pipeline.parse.pairing import pair_keys
 from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish, trace_of_paper
 from build_dataset.pipeline.parse.params import ParseParams
@@ -138,14 +131,14 @@ def _read(task: tuple[str, pl.DataFrame]) -> ParsedPaper:
 
 def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = _numbered_once(split_answer_lines(in_one_script(plain_notation(with_letters(parsed_lines(lines))))))
-    kept = {place_of(piece) for piece in parts}
-    running = [line_part(line, line.text) for line in lines if (line.page, line.order) not in kept]
+    pieces = paper_lines.in_one_script(paper_lines.plain_notation(with_letters(paper_lines.parsed_lines(lines))))
+    parts = _numbered_once(split_answer_lines(pieces))
+    kept = {paper_lines.place_of(piece) for piece in parts}
+    running = [paper_lines.line_part(line, line.text) for line in lines if (line.page, line.order) not in kept]
     outline = cut(parts)
     drafts = drafts_of(outline)
     merge_copies(drafts)
-    # Sections are runs of the numbering that hold items, from 1: they survive an unread head. Numbered instructions on
-    # a cover are no section of their own.
+    # Sections are runs of the numbering that hold items, from 1, whatever heads were read; instructions are none.
     numbered = [draft for draft in drafts if not draft.entry and (draft.set_aside or ("",))[0] != "instruction"]
     rules = [draft for draft in numbered if draft.run == numbered[0].run]
     asking = {id(draft.block) for draft in numbered if draft.options}
@@ -164,7 +157,7 @@ def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
     return paper
 
 
-def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
+def _numbered_once(parts: Sequence[paper_lines.ParsedLine]) -> list[paper_lines.ParsedLine]:
     """The pieces without a heading that is nothing but the number with which the next one begins: 第3题 / 【第3题】."""
     marks = [number_candidate(index, part.text) for index, part in enumerate(parts)]
     kept = []

@@ -12,9 +12,8 @@ from build_dataset.pipeline.rendering.markdown import environment
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _VISIBLE = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}
 _VISIBLE |= dict.fromkeys((0x7F, *range(0x80, 0xA0)), "\ufffd")
-_VISIBLE |= {
-    code: f"‹U+{code:04X}›" for code in (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF)
-}
+_HIDDEN = (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF)
+_VISIBLE |= {code: f"‹U+{code:04X}›" for code in _HIDDEN}
 """Controls, zero-width characters and those that turn the direction of text: a person must see that they are there."""
 
 

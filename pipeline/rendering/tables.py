@@ -40,11 +40,9 @@ class Table:
     def markdown(self) -> str:
         """The table alone, without its caption."""
         cells = [[*map(markdown.text, row[: self.left]), *row[self.left :]] for row in self.rows]
-        rows = [
-            [f"**{cell}**" if (at, column) in self.best else cell for column, cell in enumerate(row)]
-            for at, row in enumerate(cells)
-        ]
-        return markdown.table([markdown.text(cell) for cell in self.head], rows, self.left)
+        for at, column in self.best:
+            cells[at][column] = f"**{cells[at][column]}**"
+        return markdown.table([markdown.text(cell) for cell in self.head], cells, self.left)
 
 
 _ESCAPES = dict.fromkeys((*range(0x20), 0x7F), " ")  # control characters, then those with a meaning in LaTeX
@@ -67,11 +65,8 @@ $rows
 
 def latex(table: Table) -> str:
     """Return the table for XeLaTeX, shrunk to the page where it is larger; one of many rows becomes several."""
-    words = {
-        "caption": table.caption.translate(_ESCAPES),
-        "columns": "l" * table.left + "r" * (len(table.head) - table.left),
-        "head": _latex_row(table.head),
-    }
+    columns = "l" * table.left + "r" * (len(table.head) - table.left)
+    words = {"caption": table.caption.translate(_ESCAPES), "columns": columns, "head": _latex_row(table.head)}
     rows = [
         _latex_row(
             [*row[: table.left], *(cell.replace("-", "−") for cell in row[table.left :])],

@@ -3,8 +3,7 @@
 Strata that groups left more than a question from their ideal are repaired, where other groups fit better. Quotas hold
 in combinations of a few columns; of other dimensions, chance alone decides. So units that hold the same of all strata
 change places at the end while that brings labels closer to their proportions; quotas stay as they are. (Sechidis,
-Tsoumakas and Vlahavas, "On the stratification of multi-label data", ECML 2011, draw question by question, which moves
-most of a draft when a question is added.)
+Tsoumakas and Vlahavas, "On the stratification of multi-label data", ECML 2011: a new question moves most of a draft.)
 """
 
 from collections import Counter
@@ -106,9 +105,8 @@ class SplitDraw:
     def repair(self) -> None:
         """Move a unit at a time in strata that are a question or more from their ideal, while that helps.
 
-        The draw fills quotas in the order of lots, which can leave a rest that no group fits; a group of another size
-        in place of one that was drawn may do. What helps is what lowers the sum of squared distances from the ideal of
-        all strata concerned. No split is emptied.
+        The draw fills quotas in the order of lots, which can leave a rest that no group fits; one of another size may.
+        What helps lowers the sum of squared distances from the ideal of all strata concerned. No split is emptied.
         """
         # The movable units of each stratum that is off by what they hold.
         kinds_of: dict[int, _Kinds] = {stratum: {} for stratum in self._totals if self._is_off(stratum)}
@@ -127,10 +125,8 @@ class SplitDraw:
     def _surplus(self, stratum: int) -> list[int]:
         """Questions over the ideal by split, times the number of questions in the group."""
         totals, quotas = self._totals[stratum], self._quotas[stratum]
-        return [
-            (quota - need) * sum(totals) - sum(quotas) * total
-            for quota, need, total in zip(quotas, self.need[stratum], totals, strict=True)
-        ]
+        each, whole, size = zip(quotas, self.need[stratum], totals, strict=True), sum(totals), sum(quotas)
+        return [(quota - need) * whole - size * total for quota, need, total in each]
 
     def _surpluses(self, contents: Iterable[Contents]) -> dict[int, list[int]]:
         return {stratum: self._surplus(stratum) for content in contents for stratum, _ in content}
@@ -143,11 +139,9 @@ class SplitDraw:
         """The move that helps most; None when none helps."""
         sources = {content: {self.split[unit] for unit in units} for content, units in kinds.items()}
         units, surplus = Counter(self.split.values()), self._surpluses(kinds)
-        possible = [
-            _Move(content, source, target)
-            for content, (source, target) in product(sorted(kinds), permutations(range(len(SPLITS)), 2))
-            if source in sources[content] and units[source] > 1
-        ]
+        each = product(sorted(kinds), permutations(range(len(SPLITS)), 2))
+        moves = (_Move(content, source, target) for content, (source, target) in each)
+        possible = [move for move in moves if move.source in sources[move.content] and units[move.source] > 1]
         best = min(possible, key=lambda move: self._change(move, surplus), default=None)
         return best if best and self._change(best, surplus) < 0 else None
 
@@ -200,10 +194,8 @@ def even_out(
         before = places.copy()
         for one, other in combinations(range(len(SPLITS)), 2):
             gain = rows @ (weights * (off[:, other] - off[:, one]))  # of going from `one` to `other`, halved
-            leaving, coming = (
-                _lowest(np.where(places == split, sign * gain + own_weight, np.inf), starts)
-                for split, sign in ((one, 1), (other, -1))
-            )
+            leaving = _lowest(np.where(places == one, own_weight + gain, np.inf), starts)
+            coming = _lowest(np.where(places == other, own_weight - gain, np.inf), starts)
             for first, second in zip(leaving, coming, strict=True):
                 change = np.zeros(len(weights))
                 for unit, sign in ((first, -1), (second, 1)):

@@ -154,8 +154,7 @@ Row = list[int]  # questions by split
 def totals_by_share(size: int, units: int, shares: Sequence[Fraction]) -> Row:
     """Questions by split: shares of ``size``, the largest remainders rounded up (Hamilton's method).
 
-    A split with a share above 0 gets at least one question as long as there are units to go round, the
-    later splits first; small datasets do not end with an empty test split.
+    A split with a share above 0 gets a question as long as there are units, later splits first: test is not empty.
     """
     ideal = [size * share for share in shares]
     rows = [int(value) for value in ideal]

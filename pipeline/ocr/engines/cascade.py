@@ -32,8 +32,7 @@ _UNBELIEVED = 0.6  # Confidence of a character that is read again for what it ma
 _HOPELESS = 0.6  # Mean confidence below which nothing of the quick reading is used
 _FIRST_IDEOGRAPH = "\u3400"
 _RAISED = re.compile("[×°⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]")
-"""Signs of something raised, as in 4×10⁹/L: the quick model drops it, and is sure. The good one needs all of the line
-to tell 10⁹ from 10°."""
+"""Signs of something raised, 4×10⁹/L: the quick model drops it, and is sure; the good one needs the line for 10⁹."""
 _WORD = re.compile("[A-Za-z]{5,}")
 """Words of the Latin script, of which the quick model loses narrow letters without a trace: gefitinib as geftnib."""
 _NEAR = 3.0  # Steps between where two models see a character: an ideograph is 4 wide

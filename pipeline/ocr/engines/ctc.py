@@ -30,8 +30,7 @@ class Glyph:
     confidence: float  # 0..1: probability of the character in half or full width, at its surest step
     at: float  # Its middle, in steps of the recogniser
     gap: float = 0.0
-    """Probability that a character was overlooked between this one and the next, or behind the last one; 1 where ink
-    stands there."""
+    """Probability that a character was overlooked before the next one, or behind the last; 1 where ink stands there."""
     others: tuple[tuple[str, float], ...] = ()
     """Other likely characters of the place with their probabilities, likeliest first; none where it is sure."""
 
@@ -63,9 +62,8 @@ class Alphabet:
     def decode(self, values: Values, starts_line: bool = True) -> list[Glyph]:
         """The characters of one line.
 
-        A character in half and in full width is one character: their probabilities are added before the best is
-        chosen, the likelier width is written. ``values`` are probabilities, steps x characters; ``starts_line`` says
-        that the image starts where a printed line does.
+        The probabilities of a character in half and in full width are added before the best is chosen. ``values``:
+        probabilities, steps x characters; ``starts_line``: the image starts where a printed line does.
         """
         best = values.argmax(axis=1)
         edges = np.flatnonzero(np.append(True, best[1:] != best[:-1]))

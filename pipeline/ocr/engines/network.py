@@ -32,14 +32,12 @@ OpenVINO keeps 2 to 5 MB for every shape that it meets: multiples of 32 in batch
 _NEAR, _SPECK = 5, 8
 """Pixels around a character's middle within which its strokes stand (digits are about 16 wide), and of the smallest."""
 _LIFTED, _SMALLER = 0.8, 0.8
-"""The lowest end of a raised digit's ink, from the top of a neighbour as a share of that one's height, and its own
-height beside that: the 9 of 10⁹ ends at .5 to .7 and is .6 to .77 high, digits on the line end at .95 and more. It is
-compared with its neighbours, since lines of photographs bend."""
+"""Lowest end of a raised digit's ink from a neighbour's top, as a share of that one's height (lines may bend), and own
+height: the 9 of 10⁹ ends at .5 to .7 and is .6 to .77 high, digits on the line end at .95 and more."""
 _HALF_RAISED, _HALF = re.compile("(?<=[⁰¹²³⁴-⁹])[0-9]|[0-9]{2,}(?=[⁰¹²³⁴-⁹])(?<!10)"), 0.5
 """Digits on the line behind raised ones, or several before them, as 23¹ for 2³¹ (all but 10⁹); their confidence."""
 _USUAL = 0.8
-"""Share of the median height of the line's letters and digits that a neighbour has at least: the 2 of PaO₂53 says
-nothing of the 5."""
+"""Least height of a neighbour, as a share of the line's median: the 2 of PaO₂53 says nothing of the 5."""
 _MORE = 0.15  # Of a line's height, what is seen more of the page around it at a second look
 _EM = 3.5  # Usual width of an ideograph in steps, where a line has too few to measure
 _WIDE = frozenset("mwMWG@%&—①②③④⑤⑥⑦⑧⑨⑩×≥≤→ⅡⅢⅣ")
@@ -58,8 +56,7 @@ def load_network(path: Path, backend: str) -> tuple[Run, list[str]]:
 
 
 def _on_openvino(path: Path) -> tuple[Any, str]:
-    # Hinted for latency OpenVINO computes in bfloat16 where the processor can: 1.7 times as fast, same errors.
-    # Processes that pin their threads share one core.
+    # Hinted for latency OpenVINO computes in bfloat16: 1.7 times as fast, same errors. Pinned threads share one core.
     from openvino import Core
 
     options = {"INFERENCE_NUM_THREADS": 1, "ENABLE_CPU_PINNING": False, "NUM_STREAMS": 1}

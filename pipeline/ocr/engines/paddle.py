@@ -31,8 +31,7 @@ _BOX_SCORE = 0.5
 pages (12.1 % of the characters missing or wrong, 11.4 % with this) and gains nothing on cleaner ones."""
 _MODELS = files("build_dataset.pipeline.ocr.engines.models")
 _DESCRIPTIONS: dict[str, dict[str, Any]] = json.loads((_MODELS / "inference.json").read_bytes())
-"""The settings that ``inference.yml`` gives for PP-OCRv6 detection and recognition, as published with PaddleX 3.7 (its
-inference_meta); without the recogniser's list of characters."""
+"""The settings of PP-OCRv6 in ``inference.yml`` of PaddleX 3.7 (inference_meta), without the list of characters."""
 _NAMED = re.compile(r"""^\s+model_name:\s*["']?([^\s"']+)""", re.MULTILINE)
 
 
@@ -51,10 +50,8 @@ class _Model:
 
 
 def _models(params: PaddleOcrParams) -> tuple[_Model, _Model]:
-    return (
-        _Model("detection", params.detection_model, params.detection_dir),
-        _Model("recognition", params.recognition_model, params.recognition_dir),
-    )
+    detection = _Model("detection", params.detection_model, params.detection_dir)
+    return detection, _Model("recognition", params.recognition_model, params.recognition_dir)
 
 
 class PaddleEngine(OcrEngine):
@@ -122,12 +119,9 @@ class PaddleEngine(OcrEngine):
     def recognise(self, pixels: Pixels) -> list[Word]:
         """The lines of an RGB image."""
         pages = self._ocr.predict(np.ascontiguousarray(pixels[:, :, ::-1]))
-        return [
-            Word(text, tuple((float(x), float(y)) for x, y in box), float(score))
-            for page in pages
-            for box, text, score in zip(page["rec_polys"], page["rec_texts"], page["rec_scores"], strict=True)
-            if text.strip()
-        ]
+        parts = (zip(page["rec_polys"], page["rec_texts"], page["rec_scores"], strict=True) for page in pages)
+        words = ((box, text, float(score)) for page in parts for box, text, score in page if text.strip())
+        return [Word(text, tuple((float(x), float(y)) for x, y in box), score) for box, text, score in words]
 
 
 @contextmanager

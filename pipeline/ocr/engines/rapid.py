@@ -13,23 +13,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from build_dataset.pipeline.ocr.engines import network
 from build_dataset.pipeline.ocr.engines.cascade import Cascade, Recogniser
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
-from build_dataset.pipeline.ocr.engines.network import (
-    STEP,
-    Detector,
-    cut_line,
-    grown,
-    in_package,
-    mark_lost,
-    narrow_line,
-    raise_digits,
-)
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Pixels, Word
-from build_dataset.pipeline.ocr.language.counts import Language
+from build_dataset.pipeline.ocr.language.counts import Language, out_of_place
 from build_dataset.pipeline.ocr.language.letters import FLOOR, plain, share_of
-from build_dataset.pipeline.ocr.language.strange import out_of_place
 from build_dataset.pipeline.ocr.params import RapidOcrParams
 from build_dataset.schemas.errors import UserError
 
@@ -38,15 +28,12 @@ _MIN_SCORE = 0.3
 """Lines below this confidence are noise from figures; rapidocr's own 0.5 drops faint but readable lines."""
 _SQUEEZE = 0.8
 """Factor on the width of line images that the tiny model reads: a fifth less to compute, and no more errors
-(benchmarks/ocr: 0.071/0.059/0.496/0.663 % at 0.8, 0.11/0.05/0.42/0.51 % at 1; more from 0.7 on). The models were
-trained on lines squeezed so."""
+(benchmarks/ocr: 0.071/0.059/0.496/0.663 % at 0.8, 0.11/0.05/0.42/0.51 % at 1; more from 0.7 on)."""
 _CPUINFO = Path("/proc/cpuinfo")
 _BFLOAT16 = re.compile(r"^flags\s*:.* (?:amx_bf16|avx512_bf16)\b", re.MULTILINE)
-"""Flags of processors on which OpenVINO computes in bfloat16, 1.7 times as fast as without. With AVX2 alone it reads
-.60 pages/s and onnxruntime .69."""
+"""Flags of processors with bfloat16: OpenVINO is 1.7 times as fast; with AVX2 alone .60 pages/s, onnxruntime .69."""
 _COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
-"""The power of a blood count that touches the 0 before it or is taken for a degree sign, 4×109/L, 4×10°/L: nothing else
-is counted so."""
+"""The power of a blood count that touches its 0 or was read as a degree, 4×109/L, 4×10°/L; no other count has it."""
 
 _AGAIN = 0.97  # Probability of a letter, digit or ideograph below which it is looked at again
 _WIDER = 1.2  # Factor on the width of what is looked at again
@@ -66,7 +53,7 @@ def backend(params: RapidOcrParams) -> str:
 def _model(size: str, part: str) -> Path:
     """Return a model file: tiny ones lie in ``models``, small ones ship inside rapidocr."""
     name = f"PP-OCRv6_{part}_{size}.onnx"
-    path = _MODELS / name if size == "tiny" else in_package("rapidocr", "models", name)
+    path = _MODELS / name if size == "tiny" else network.in_package("rapidocr", "models", name)
     if path is None:
         raise UserError("[ocr.rapidocr] rapidocr has no PP-OCRv6 models: pip install 'rapidocr>=3.10'")
     return path
@@ -75,9 +62,8 @@ def _model(size: str, part: str) -> Path:
 class RapidEngine(OcrEngine):
     """Detects lines, then recognises each with PP-OCRv6.
 
-    The tiny models find the lines and read them first, and the small recogniser reads again what they are
-    unsure of. No direction classifier: it loses whole lines of turned
-    two-column scans (character error rate .93 % with it, .17 % without).
+    The tiny models find the lines and read them first; the small recogniser reads again what they are unsure of. No
+    direction classifier: it loses lines of turned two-column scans (character error rate .93 %, .17 % without).
     """
 
     packages = ("rapidocr", "openvino", "onnxruntime")
@@ -88,7 +74,7 @@ class RapidEngine(OcrEngine):
 
         cv2.setNumThreads(1)
         runs_on = backend(params)
-        self._detector = Detector(_model("tiny", "det"), runs_on, params.detection_side)
+        self._detector = network.Detector(_model("tiny", "det"), runs_on, params.detection_side)
         self._good = Recogniser.load(_model("small", "rec"), runs_on)
         tiny = Recogniser.load(_model("tiny", "rec"), runs_on, _MODELS / "PP-OCRv6_rec_tiny.txt")
         # Parts that are read again are hard: at full width 35 of 14,408 characters of scans were wrong, squeezed 40.
@@ -110,12 +96,12 @@ class RapidEngine(OcrEngine):
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The lines of an RGB image."""
         page = np.ascontiguousarray(pixels[:, :, ::-1])
-        cut = [(box, cut_line(page, box)) for box in self._detector.find(page)]
+        cut = [(box, network.cut_line(page, box)) for box in self._detector.find(page)]
         found = [(box, image) for box, image in cut if image is not None]
         lines = self._lines.read([image for _, image in found])
         words = []
         for (box, image), glyphs in zip(found, lines, strict=True):
-            raise_digits(image, glyphs)
+            network.raise_digits(image, glyphs)
             if any(glyph.gap >= 1 for glyph in glyphs):
                 image, glyphs = self._wider(page, box) or (image, glyphs)
             glyphs = _stripped(glyphs)
@@ -131,12 +117,12 @@ class RapidEngine(OcrEngine):
         if not (places := sorted(unsure.union(strange))):
             return word
         first, last = glyphs[max(0, places[0] - _AROUND)], glyphs[min(len(glyphs) - 1, places[-1] + _AROUND)]
-        left = max(0, round((first.at - _EM_STEPS) * STEP))
-        clip = narrow_line(image[:, left : round((last.at + _EM_STEPS) * STEP)], _WIDER)
+        left = max(0, round((first.at - _EM_STEPS) * network.STEP))
+        clip = network.narrow_line(image[:, left : round((last.at + _EM_STEPS) * network.STEP)], _WIDER)
         (read,) = self._good.read([clip], [False])
         letters = [glyph for glyph in read if glyph.char != " "]
         for at in places:
-            middle = (glyphs[at].at - left / STEP) * _WIDER
+            middle = (glyphs[at].at - left / network.STEP) * _WIDER
             near = min(letters, key=lambda glyph: abs(glyph.at - middle), default=None)
             if near and abs(near.at - middle) < _NEAR:
                 doubts[at] = _both(word.text[at], doubts.get(at) or _doubt(at, glyphs[at]), near)
@@ -144,12 +130,12 @@ class RapidEngine(OcrEngine):
 
     def _wider(self, page: Pixels, box: NDArray[np.float32]) -> tuple[Pixels, list[Glyph]] | None:
         """Return a line with more of the page around it, and what is read; None where ink is still unclaimed."""
-        image = cut_line(page, grown(box))
+        image = network.cut_line(page, network.grown(box))
         if image is None:
             return None
         (glyphs,) = self._good.read([image])
-        raise_digits(image, glyphs)
-        return None if mark_lost(image, glyphs) else (image, glyphs)
+        network.raise_digits(image, glyphs)
+        return None if network.mark_lost(image, glyphs) else (image, glyphs)
 
 
 def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:

@@ -20,21 +20,10 @@ from numpy.typing import NDArray
 from build_dataset.pipeline.characters import is_traditional, script_of
 from build_dataset.pipeline.ocr.glyphs import is_common
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
+from build_dataset.pipeline.ocr.language import counts, letters
 from build_dataset.pipeline.ocr.language.counts import BREAK, CIRCLED, Codes, Language, Values, codes_of, padded
-from build_dataset.pipeline.ocr.language.letters import (
-    FLOOR,
-    OPTION,
-    SURE,
-    alone,
-    chances_of_marks,
-    is_ideograph,
-    odds,
-    odds_of_letter,
-    plain,
-    share_of,
-)
-from build_dataset.pipeline.ocr.language.strange import out_of_place
-from build_dataset.pipeline.ocr.language.unsure import unsure_characters
+from build_dataset.pipeline.ocr.language.letters import is_ideograph, odds_of_letter, plain
+from build_dataset.pipeline.ocr.model import Unsure
 from build_dataset.schemas.data import shipped_toml
 
 _TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
@@ -45,18 +34,19 @@ _OF_SIGHT, _OF_LANGUAGE, _OF_USE = 1.2, 0.85, 1.1
 is used at all, since the recogniser has learned that too. Fitted to 6,100 places whose truth is known."""
 _RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
 _MARGIN, _LEAST_SIGHT = 2.0, -4.5
-"""Natural logarithm of the odds from which a character is changed, by both and by the recogniser alone. Never where a
-line breaks off: 減刑 of 湮滅刑事證據."""
+"""Log odds from which a character is changed, by both and by sight; never at a line end: 減刑 of 湮滅刑事證據."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _CONFIRMED = 0.9  # Probability after two looks from which a strange character is what stands there: 腎前腎衰竭
-_UNKNOWN = (
-    0.5  # The most that a character is sure of for which a look-alike fits far better, or beside ink that none claims
-)
+_UNKNOWN = 0.5  # The most that a character is sure of where a look-alike fits far better, or beside unclaimed ink
 FEATURES = 7
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
 _WEIGHTS: NDArray[np.float64] = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
+_AROUND = 6  # Characters beside one that are told
+_MOST_UNSURE, _REST = 8, 0.99
+"""Unsure characters of a word that are told at most, and how sure the rest together is once all are."""
+_LEAST_OTHER = 0.005  # Probability of another character from which it is told
 
 
 @dataclass(slots=True)
@@ -84,7 +74,7 @@ def sure_parts(row: Sequence[Any]) -> Iterator[str]:
     """Yield the parts of a stored word between the places that are doubtful; none where no doubts are told."""
     if len(row) > 10:
         doubts = (Doubt(*doubt) for doubt in row[10])
-        ends = [-1, *(one.at for one in doubts if share_of(row[0], one) < _LEARNED), len(row[0])]
+        ends = [-1, *(one.at for one in doubts if letters.share_of(row[0], one) < _LEARNED), len(row[0])]
         yield from (row[0][start + 1 : end] for start, end in pairwise(ends) if end - start > _SURE_PART)
 
 
@@ -92,11 +82,11 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
     """Return the words of a page as they are written, as sure as it is probable that all of a word is right."""
     drafts, found = drafts_of(words, language), []
     for word, draft, rows in zip(words, drafts, features(drafts, language), strict=True):
-        labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
+        labels = {found.end() - 1 for found in letters.OPTION.finditer(draft.text)}
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
         told = dict(zip(places, probabilities(rows).tolist(), strict=True))
         sure = {at: min(one, _UNKNOWN) if at in draft.strange else one for at, one in told.items() if at not in labels}
-        sure |= chances_of_marks(draft.text, draft.doubts)
+        sure |= letters.chances_of_marks(draft.text, draft.doubts)
         sure |= {at: min(sure.get(at, 1.0), _UNKNOWN) for at, doubt in draft.doubts.items() if doubt.gap >= 1}
         unsure = tuple(unsure_characters(draft.text, sure, draft.doubts, {**draft.strange, **draft.changes}))
         found.append(replace(word, text=draft.text, confidence=prod(sure.values()), unsure=unsure))
@@ -106,13 +96,13 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
 def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
     """Return the words of a page with their unsure characters decided."""
     script = "big5" if is_traditional(word.text for word in words) else "gb2312"
-    strange = out_of_place([word.text for word in words], language)
+    strange = counts.out_of_place([word.text for word in words], language)
     return [_draft(word, language, script, places) for word, places in zip(words, strange, strict=True)]
 
 
 def _draft(word: Word, language: Language, script: str, strange: Mapping[int, str]) -> WordDraft:
     doubts = {doubt.at: doubt for doubt in word.doubts or ()}
-    confirmed = {at for at, doubt in doubts.items() if doubt.again and share_of(word.text, doubt) >= _CONFIRMED}
+    confirmed = {at for at, doubt in doubts.items() if doubt.again and letters.share_of(word.text, doubt) >= _CONFIRMED}
     strange = {at: char for at, char in strange.items() if at not in confirmed}
     codes, chars = padded(word.text), list(word.text)
     draft = WordDraft(word.text, doubts, strange, {}, {}, {})
@@ -123,14 +113,14 @@ def _draft(word: Word, language: Language, script: str, strange: Mapping[int, st
             in_text = len(near) > 1 and any(is_ideograph(one) or codes_of(one)[0] == CIRCLED for one in near)  # D.僅④
             likely = in_text and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
-            draft.odds[choice.at] = odds(shares[at])
-            draft.sight[choice.at] = odds(exp(choice.sight[at]))
+            draft.odds[choice.at] = letters.odds(shares[at])
+            draft.sight[choice.at] = letters.odds(exp(choice.sight[at]))
             if at:
                 chars[choice.at] = choice.chars[at]
                 draft.changes[choice.at] = choice.chars[0]
         codes = padded("".join(chars))
     for at, doubt in doubts.items():
-        char, _ = alone(word.text, doubt) or (chars[at], "")
+        char, _ = letters.alone(word.text, doubt) or (chars[at], "")
         if char != chars[at]:
             draft.changes[at], chars[at] = chars[at], char
     draft.text = "".join(chars)
@@ -141,8 +131,7 @@ def _draft(word: Word, language: Language, script: str, strange: Mapping[int, st
 def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:
     """Yield the places with ideographs that are unsure, with the characters of the page's script that may stand there.
 
-    A form of the other script is no character of its own: 结 adds to 結 on a traditional page. Two of one script that
-    have one simplified form, 復 and 複, are two.
+    A form of the other script is no character of its own: 结 adds to 結 on a traditional page; 復 and 複 are two.
     """
     for at, doubt in doubts.items():
         if not is_ideograph(text[at]):
@@ -163,7 +152,7 @@ def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_C
         first, *others = kinds
         written = [first, *(one for one in others if _fits(one, script))][:_MOST]
         some = {one: kinds[one] for one in written} | dict(list(marks.items())[:_MARKS])
-        yield _Choice(at, [*some], [log(max(share, FLOOR)) for share in some.values()], len(written))
+        yield _Choice(at, [*some], [log(max(share, letters.FLOOR)) for share in some.values()], len(written))
 
 
 @cache
@@ -203,19 +192,16 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> tuple[
     best = readings[int(np.where(usable, total, -np.inf).argmax())]
     share = np.exp(total - total.max())
     share /= share.sum()
-    shares = [
-        np.bincount(picks[:, place], share, len(choice.chars)).clip(FLOOR).tolist()
-        for place, choice in enumerate(group)
-    ]
+    counted = (np.bincount(picks[:, at], share, len(choice.chars)) for at, choice in enumerate(group))
+    shares = [values.clip(letters.FLOOR).tolist() for values in counted]
     return best, shares
 
 
 def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     """Return what tells whether the letters and digits of each word are right, a row for each.
 
-    The first column says whether it is an ideograph. Then, all the higher the surer: a constant, the odds by sight, the
-    odds with the language, how much likelier its neighbours make it and the two behind it, above and below 0, and
-    that no character was overlooked behind it.
+    The first column says whether it is an ideograph. Then, all the higher the surer: a constant, the odds by sight and
+    with the language, how much likelier its neighbours make it, above and below 0, and that none was overlooked.
     """
     codes = np.concatenate([padded(draft.text) for draft in drafts] or [np.zeros(4, np.int64)])
     codes[codes == CIRCLED] = BREAK
@@ -232,9 +218,10 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
 
 
 def _row(draft: WordDraft, at: int, gain: Values) -> list[float]:
-    doubt = draft.doubts.get(at) or Doubt(at, SURE)
+    doubt = draft.doubts.get(at) or Doubt(at, letters.SURE)
     chinese = is_ideograph(draft.text[at])
-    sight = draft.sight.get(at, odds(share_of(draft.text, doubt))) if chinese else odds_of_letter(draft.text, doubt)
+    seen = letters.odds(letters.share_of(draft.text, doubt)) if chinese else odds_of_letter(draft.text, doubt)
+    sight = draft.sight.get(at, seen) if chinese else seen
     near = float(np.nanmean(gain)) if chinese else 0.0
     return [chinese, 1.0, sight, draft.odds.get(at, sight), max(near, 0.0), min(near, 0.0), -doubt.gap]
 
@@ -243,3 +230,33 @@ def probabilities(rows: Values, weights: NDArray[np.float64] = _WEIGHTS) -> NDAr
     """Return the probability that each character is right, by its features; ``weights``: of others, of ideographs."""
     told = (rows[:, 1:] * weights[rows[:, 0].astype(np.intp)]).sum(axis=1)
     return np.asarray(1 / (1 + np.exp(-told)))
+
+
+def unsure_characters(
+    text: str, sure: Mapping[int, float], doubts: Mapping[int, Doubt], seen: Mapping[int, str]
+) -> Iterator[Unsure]:
+    """Yield the characters that the language decided, and the least sure ones until those left are sure together.
+
+    Args:
+        text: The word as it is decoded.
+        sure: Probability that a character is right, by place.
+        doubts: What the recogniser noted, by place.
+        seen: What it saw where the language decided for another character, by place.
+    """
+    left, chosen = prod(sure.values()), set(seen)
+    for at in sorted(sure, key=lambda at: (sure[at], at))[:_MOST_UNSURE]:
+        if left >= _REST:
+            break
+        chosen.add(at)
+        left = prod(value for place, value in sure.items() if place not in chosen)
+    for at in sorted(chosen):
+        before, after = text[max(0, at - _AROUND) : at], text[at + 1 : at + _AROUND + 1]
+        other = seen[at] if at in seen else _other(text[at], doubts.get(at))
+        yield Unsure(before, text[at], after, other, round(sure.get(at, 1.0), 3), at)
+
+
+def _other(own: str, doubt: Doubt | None) -> str | None:
+    """Return what is next likely to stand in a place; a space or another form of the character is no other."""
+    others = doubt.others if doubt else ()
+    likely = (char for char, share in others if share >= _LEAST_OTHER and not char.isspace())
+    return next((char for char in likely if plain(char) != plain(own)), None)

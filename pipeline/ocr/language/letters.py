@@ -24,8 +24,7 @@ _ALONE = (
     (re.compile(r"(?<=^[(（])[①D](?=[)）])"), "D", "①⑩D", 0.05),
 )
 """Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop), the last I
-of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D); its shape, and its probability from which it is
-written."""
+of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D); its shape, and least probability."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
 _BEFORE_L = ("HC", "KC", "aC", "mo")  # Behind these an I is mostly an l: HCl, NaCl, mmol
 _TWICE = re.compile(r"(?<!\d)1(?=l[aeiou][a-z])")  # An l that begins a word, read twice: 1loop
@@ -36,8 +35,7 @@ _AS_LIKELY, _GREEK = 8.0, 100.0
 _OF_UNIT = re.compile(r"(?<=[A-Za-z])/(?=[dmμn]?L(?![A-Za-z]))")  # Nothing but a slash makes a unit: IU/L, mg/dL
 _BRACE = re.compile(r"(?<=[A-Za-z])\{(?=$|[^\x00-\x7f])(?![^}]*\})")  # It closes nowhere: the B{ of 维生素B₁
 OPTION = re.compile(r"(?:^|(?<=[\t ]))(?:[(（][A-Ha-h]|[A-H])(?=[.．、)）:：])")
-"""A label, whose letter is the next in order or no label to the parser. In brackets a
-capital may be read as a small one."""
+"""A label, whose letter is the next in order or no label to the parser; in brackets a capital may be read as small."""
 
 
 def is_ideograph(char: str) -> bool:

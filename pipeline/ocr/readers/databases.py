@@ -183,10 +183,8 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
         texts = [at for at, one in enumerate(columns) if at != foreign and not plain_header(one).endswith("id")]
         text = max(texts, key=lambda at: _size(grids[child], at))
         said = group_values((row[foreign], (row[text], mark)) for row, mark in zip(options, marks, strict=True))
-        more, held = (
-            ["choices" if "options" in names else "options"],
-            {one: [json.dumps(told, ensure_ascii=False)] for one, told in said.items()},
-        )
+        more = ["choices" if "options" in names else "options"]
+        held = {one: [json.dumps(told, ensure_ascii=False)] for one, told in said.items()}
     else:
         return []
     if not any("stem" in roles_of(one) for one in head):
@@ -201,11 +199,8 @@ def _marks(grids: Grids, parent: str, child: str, header: str) -> list[bool]:
     words, options = vocabulary()["words"], grids[child]
     columns = {one: [row[at].casefold() for row in options[1:]] for at, one in enumerate(options[0])}
     says = (*vocabulary()["options"]["parts"]["right"], "checked")
-    flags = [
-        cells
-        for one, cells in columns.items()
-        if any(word in plain_header(one) for word in says) and {*cells} <= {*words["right"], *words["wrong"]}
-    ]
+    saying = [cells for one, cells in columns.items() if any(word in plain_header(one) for word in says)]
+    flags = [cells for cells in saying if {*cells} <= {*words["right"], *words["wrong"]}]
     if len(flags) == 1:
         return [cell in words["right"] for cell in flags[0]]
     for grid in (grid for one, grid in grids.items() if one not in (parent, child) and header in grid[0]):

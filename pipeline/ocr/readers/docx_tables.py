@@ -60,10 +60,8 @@ def _grid(table: Any, walker: Walker) -> Grid:
             goes_on = merged is not None and merged.get(f"{W}val") != "restart"
             above = grid[-1][len(record)] if goes_on and grid and len(record) < len(grid[-1]) else ""
             lines = (PICTURE if line.kind is LineKind.FIGURE else line.text for line in walker.blocks(cell))
-            record += [
-                above or "\n".join(filter(None, lines)).translate(_BARE),
-                *[""] * ((integer(span, "val") or 1) - 1),
-            ]
+            text = above or "\n".join(filter(None, lines)).translate(_BARE)
+            record += [text, *[""] * ((integer(span, "val") or 1) - 1)]
         if any(text.strip() for text in record):
             grid.append(record)
     return grid

@@ -16,8 +16,7 @@ _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BO
 _TAGGED = re.compile(r"(?is)<(u|b|strong|mark)>((?:(?!</?\1>).){1,2000})</\1>")
 _SAMPLE = 20_000  # Characters that an encoding is judged by
 MIN_PLAUSIBLE = 0.6
-"""Share of common characters among those beyond ASCII that Chinese text in the right encoding has at least; real papers
-have 0.9 and more, text in the wrong one 0.4 at most."""
+"""Least share of common characters beyond ASCII in Chinese text: real papers have 0.9, wrong encodings 0.4 at most."""
 _BY_SIGNS = {"cp1252": 0.6, "cp932": 0.2, "cp949": 0.3}
 """Encodings that some characters give away, and the share of these among all beyond ASCII: letters with an accent
 stand alone (Opción), Japanese has kana, Korean a few syllables. The two bytes of a Chinese character never look so."""
@@ -26,9 +25,8 @@ stand alone (Opción), Japanese has kana, Korean a few syllables. The two bytes 
 def decode(data: bytes) -> str:
     """Return the text of a file.
 
-    Strict UTF-8 first, because text in another encoding is almost never valid UTF-8; then a Western, Japanese or Korean
-    code page where its signs are there; then GB 18030 or Big5, whichever gives more common characters.
-    ``UnreadableDocument``: ``wrong_encoding``.
+    Strict UTF-8 first, as other text is almost never valid UTF-8; then a Western, Japanese or Korean code page by its
+    signs; then GB 18030 or Big5, whichever gives more common characters. ``UnreadableDocument``: ``wrong_encoding``.
     """
     marked = next((name for mark, name in _MARKS.items() if data.startswith(mark)), "utf-8")
     if (text := _decoded(data, marked)) is not None:

@@ -29,8 +29,7 @@ _HEIF = (b"ftypheic", b"ftypheix", b"ftyphevc", b"ftypmif1", b"ftypmsf1")
 _REJECT = 2
 """Pictures of more than this many times ``max_pixels`` are rejected: 120 megapixels; telephones take up to 108."""
 _A4, _LARGEST = (595.0, 842.0), 1250.0
-"""Sides in points of a page whose resolution is not known, and the longest side (a little more than A3's) with which it
-is believed: telephones say 72 dpi of pictures 4,000 pixels wide."""
+"""Sides in points of a page of unknown resolution, and the longest, over A3's, that is believed: photos say 72 dpi."""
 TALL = 2.5  # Height over width from which a picture is more than one page: telephones' screens have up to 2.3
 _PAGE = 1.5  # Height over width of its pages
 _MOST, _LEAST = 100, 400  # Pages of one picture at most, and rows of pixels of a page at least

@@ -60,12 +60,9 @@ class WebPageReader(OnePageReader):
     def lines(self, path: Path) -> list[PageLine]:
         """Return its lines; a picture is a figure in its place."""
         texts = shown_options([*element_lines(parse_page(_html(path)), apart=True)])
-        return [
-            PageLine("", None, LineKind.FIGURE)
-            if text == PICTURE
-            else PageLine(text.removeprefix(HEADING), None, LineKind.HEADING if HEADING in text[:1] else LineKind.TEXT)
-            for text in texts
-        ]
+        kinds = {PICTURE: LineKind.FIGURE} | {text: LineKind.HEADING for text in texts if text[:1] == HEADING}
+        bare = ((text, "" if text == PICTURE else text.removeprefix(HEADING)) for text in texts)
+        return [PageLine(shown, None, kinds.get(text, LineKind.TEXT)) for text, shown in bare]
 
 
 def _html(path: Path) -> str:

@@ -127,8 +127,7 @@ def _text(value: Any, rich: dict[str, str]) -> str:
 def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Place, str]], dict[str, str]]:
     """Return what the library leaves out: pictures and formats by sheet, and texts with raised or lowered characters.
 
-    ``UnreadableDocument``: ``broken``; ``too_large`` for a sheet that cannot be laid out; ``no_value`` where a formula
-    was never calculated: its cell would be empty.
+    ``UnreadableDocument``: broken; too_large for a sheet to be laid out; no_value of a formula never calculated.
     """
     pictures, shown = dict[str, tuple[Place, ...]](), dict[str, dict[Place, str]]()
     damage = refused_as("broken", "the archive is cut short or damaged", _DAMAGE)
@@ -142,9 +141,8 @@ def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Pl
         for sheet in _parsed(archive, "xl/workbook.xml").iter(f"{_MAIN}sheet"):
             part = next((links[value] for key, value in sheet.items() if key.endswith("}id")), "")
             drawings = [target for target in _links(archive, part).values() if "/drawings/" in target]
-            corners = (
-                one for part in drawings if part in members for one in _parsed(archive, part).iter(f"{_DRAWING}from")
-            )
+            drawn = (_parsed(archive, part) for part in drawings if part in members)
+            corners = (one for drawing in drawn for one in drawing.iter(f"{_DRAWING}from"))
             begins = [one for one in corners if one.find(f"..//{_DRAWING}pic") is not None]
             places = ((int(one.findtext(f"{_DRAWING}row")), int(one.findtext(f"{_DRAWING}col"))) for one in begins)
             pictures[sheet.get("name", "")] = tuple(places)
