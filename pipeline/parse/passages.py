@@ -110,9 +110,9 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
 
 
 def _is_material(name: str, filled: Sequence[tuple[Fields, str]]) -> bool:
-    """Return whether long texts of few rows may be material of these: no remark, and no pairs to be matched."""
+    """Return whether long texts of few rows may be material: no remark, pairs to match, or ends of rows (column_7)."""
     remark = any(word in plain_header(name) for word in vocabulary()["words"]["remark"])
-    return not remark and all(isinstance(row[name], str) for row, _ in filled)
+    return not remark and not name.startswith("column_") and all(isinstance(row[name], str) for row, _ in filled)
 
 
 def _script(text: str) -> bool:

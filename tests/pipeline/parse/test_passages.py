@@ -81,7 +81,9 @@ def test_a_text_beside_stems_of_common_words_is_never_joined(size, stopped):
 
 
 @pytest.mark.parametrize("stem", [OWN, "{organ}病最可能的诊断与首选的治疗是"])
-@pytest.mark.parametrize(("name", "stopped"), [("body_x", True), ("teacher_remarks", False), ("阅卷备注", False)])
+@pytest.mark.parametrize(
+    ("name", "stopped"), [("body_x", True), ("teacher_remarks", False), ("阅卷备注", False), ("column_7", False)]
+)
 def test_long_texts_at_few_questions_stop_the_table_unless_they_are_remarks(name, stopped, stem):
     source = table([text if at % 3 == 0 else None for at, text in enumerate(CASES)], stem, name)
     assert isinstance(source.columns, Unclear) is stopped
