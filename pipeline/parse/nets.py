@@ -145,13 +145,12 @@ class Furniture:
                 and (not ends or end in ends)
                 and (match := find(text, max(0, len(text) - near)))
             ]
-            times = len(matches)
             # … in Passage 1., … in Zone 2. end with a number that is none of the next item
             numbers = [int(re.sub(r"\D", "", value)) for value in matches] if row.get("rises") else []
             rises = sum(before < after for before, after in pairwise(numbers)) >= RISING * (len(numbers) - 1)
-            if times >= max(row["least"], row["share"] * len(texts[at])) and rises:
+            if len(matches) >= max(row["least"], row["share"] * len(texts[at])) and rises:
                 self._found.setdefault(at, []).append((form, "comment" in row))
-                self.notes.append(f"{row['name']} was cut off {PLACES[at]} of {times} questions")
+                self.notes.append(f"{row['name']} was cut off {PLACES[at]} of {len(matches)} questions")
 
     def cut(self, at: str, text: str) -> tuple[str, str | None]:
         """Return a text without the furniture of its place, and what of that is kept as a comment."""

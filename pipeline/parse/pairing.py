@@ -88,10 +88,13 @@ def pair_keys(papers: Sequence[ParsedPaper], pictured: Set[str] = frozenset()) -
         alone = in_folder if len(in_folder) == 1 and in_folder[0].document in pictured else []
         named[key.document] = beside or namesakes or alone
     keyed = {paper.document for partners in named.values() for paper in partners}
-    for paper in candidates:  # where most questions have an answer no key is looked for by its text
-        if 2 * sum(draft.answer is not None for draft in paper.questions) > len(paper.questions):
-            keyed.add(paper.document)
-    free = [PairedDocument(paper, names[paper.document]) for paper in candidates if paper.document not in keyed]
+    # Where most questions have an answer no key is looked for by its text.
+    open_ = (
+        paper
+        for paper in candidates
+        if 2 * sum(draft.answer is None for draft in paper.questions) >= len(paper.questions)
+    )
+    free = [PairedDocument(paper, names[paper.document]) for paper in open_ if paper.document not in keyed]
     originals: dict[str, list[str]] = defaultdict(list)
     for key in keys:
         _pair(key, named[key.document] or find_papers(key, free), originals, outcome)

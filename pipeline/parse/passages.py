@@ -92,11 +92,11 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     shared = long and len(runs) <= 0.7 * len(texts) and max(runs) <= 0.5 * len(texts)
     lacking, bare = _lacking([asked for asked, _ in checked])
     explains = _telling(checked) >= _TELLS_KEY
-    whole = len(filled) >= 0.5 * len(rows)
+    open_ = len(filled) >= 0.5 * len(rows) or (long and _is_material(name, filled))
     if plain_header(name).endswith(tuple(words["cited"])) and not (lacking and long):
         return Use.OTHER  # Driver Guide §2.5, lines 71–75, of several questions
     if bare and not (shared or lacking or explains):
-        return Use.UNCLEAR if whole else Use.OTHER
+        return Use.UNCLEAR if open_ else Use.OTHER
     if shared or lacking:
         prompts = sum(rest != text for rest, (_, text) in zip(rests, checked, strict=True)) > 0.5 * len(checked)
         # Without a key nobody sees what explains it, but for a column whose name is one of stems.
@@ -104,9 +104,15 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
         return Use.UNCLEAR if explains or prompts or not keyed else Use.JOINS
     if explains or not long:
         return Use.EXPLAINS if explains else None
-    whole = whole and len({*texts}) >= 0.5 * len(texts)
+    distinct = len({*texts}) >= 0.5 * len(texts)
     foreign = sum(_script(asked.stem) != _script(text) for asked, text in checked) > 0.5 * len(checked)
-    return Use.UNCLEAR if whole and not foreign else Use.OTHER
+    return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER
+
+
+def _is_material(name: str, filled: Sequence[tuple[Fields, str]]) -> bool:
+    """Return whether long texts of few rows may be material: no remark, pairs to match, or ends of rows (column_7)."""
+    remark = any(word in plain_header(name) for word in vocabulary()["words"]["remark"])
+    return not remark and not name.startswith("column_") and all(isinstance(row[name], str) for row, _ in filled)
 
 
 def _script(text: str) -> bool:

@@ -19,7 +19,7 @@ from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announceme
 from build_dataset.pipeline.parse.labels import cut_stem, run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.pipeline.stage import Each, Failure, here
-from build_dataset.schemas.columns import option_of, roles_of, vocabulary
+from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, SourceRow
 from build_dataset.schemas.grouping import group_values
@@ -311,7 +311,13 @@ def _stopped(row: SourceRow, why: Unclear) -> RowError:
     """A row of a table that cannot be read; one whose items have no options may be of another kind."""
     if why.reason == "no_options":
         fields = {} if isinstance(loaded := _loaded(row), RowError) else loaded
-        stated = cells.text_of(fields, [name for name in fields if "answer" in roles_of(name)])
+        roles = {
+            role for name in fields if plain_header(name) not in vocabulary()["weak"]["stem"] for role in roles_of(name)
+        }
+        # {"question": "…", "isCorrect": false} is a statement; {"text": "…", "isCorrect": false} may be an option.
+        flags = vocabulary()["options"]["flags"] if "stem" in roles and "options" not in roles else ()
+        keys = [name for name in fields if "answer" in roles_of(name) or plain_header(name) in flags]
+        stated = cells.text_of(fields, keys)
         named = cells.text_of(fields, [name for name in fields if "type" in roles_of(name)])
         reason = _without_options(row, announcement(named or row.sheet or "").kind, stated)
         if reason.reason != why.reason:

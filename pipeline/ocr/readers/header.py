@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice, permutations, zip_longest
 from typing import Any
 
 from build_dataset.pipeline.characters import valid_unicode
@@ -42,14 +42,11 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
     columns that ``dataset.toml`` names. ``UnreadableDocument``: ``unknown_columns`` when nothing in it looks like
     questions, ``duplicate_columns``, ``too_many_columns``.
     """
-    records = iter(records)
+    records = map(_bounded, records)
     top = [list(record) for record in islice(records, HEADER_WITHIN)]
-    for head in top:
-        _require_width(head)
     names, start = _header(top, declared)
     table, number, headed = sheet, 1, not all(name.startswith("column_") for name in names)
     for record in chain(top[start:], records):
-        _require_width(record)
         known = headed and len(_known(record, declared)) >= _NEW_HEADER and _names_stem(record, declared)
         if known and not _has_key(names, record):
             if (new := _unique(record)) != names:
@@ -86,6 +83,23 @@ def every_table(grids: Mapping[str, Iterable[Record]], declared: Set[str], told:
         raise refused
 
 
+def with_keys(grids: dict[str, Grid], told: list[str]) -> dict[str, Grid]:
+    """Return sheets with the key that another one gives by ids: ``ID | Answer`` beside ``ID | Question | A | B``."""
+    for (name, (head, *keys)), (other, (names, *rows)) in permutations(grids.items(), 2):
+        if [*map(roles_of, head)] == [("id",), ("answer",)] and head[0] in names and not _names_key(names):
+            key, ids = {row[0]: row[1:] for row in keys}, [row[names.index(head[0])] for row in rows]
+            once = len(key) == len(keys) and len({*ids}) == len(ids)
+            if once and {*key} <= {*ids} and 2 * len(key) >= len(ids):
+                told.append(f"sheet {name} is the key of sheet {other}")
+                joined = [[*row, *key.get(one, [""])] for row, one in zip(rows, ids, strict=True)]
+                return {one: grid for one, grid in grids.items() if one != name} | {other: [[*names, head[1]], *joined]}
+    return grids
+
+
+def _names_key(record: Record) -> bool:
+    return any("answer" in roles_of(cell) for cell in record)
+
+
 def tables_of_document(grids: Sequence[Grid], outside: int, declared: Set[str], told: list[str]) -> Iterator[TableRow]:
     """Return the rows of the tables of a document, by number; text outside of them that is left out is told."""
     yield from every_table({f"table {number}": grid for number, grid in enumerate(grids, 1)}, declared, told)
@@ -93,11 +107,12 @@ def tables_of_document(grids: Sequence[Grid], outside: int, declared: Set[str], 
         told.append(f"{outside:,} characters outside of its tables were left out")
 
 
-def _require_width(record: Record) -> None:
+def _bounded(record: Record) -> Record:
     width = next((at for at in range(len(record), 0, -1) if record[at - 1].strip()), 0)
     if width > MAX_COLUMNS:
         detail = f"{width:,} columns, more than {MAX_COLUMNS:,}: delete what stands right of the questions"
         raise UnreadableDocument("too_many_columns", detail)
+    return record
 
 
 def _header(top: list[list[str]], declared: Set[str]) -> tuple[list[str], int]:
@@ -146,7 +161,7 @@ def _has_key(names: Sequence[str], record: Record) -> bool:
     """
     keys = (cell.strip().upper() for name, cell in zip(names, record, strict=False) if "answer" in roles_of(name))
     letters = {sign for cell in record for _, sign in [option_of(cell) or ("", "")]}
-    named = {"A", "B"} <= letters and any("answer" in roles_of(cell) for cell in record)  # 背面 alone is an option too
+    named = {"A", "B"} <= letters and _names_key(record)  # 背面 alone is an option too
     return any(key and set(key) <= _LETTERS for key in keys) and not named
 
 
@@ -164,7 +179,7 @@ def _by_content(top: list[list[str]]) -> tuple[list[str], int]:
     first = [cell.strip()[:_LONGEST] for cell in (top[wide[0]] if wide else ["none"]) if cell.strip()]
     told = f"no header names the stem (Question, 题目, 题干 …); the first row has: {', '.join(first)[:200]}"
     how = 'name the column in dataset.toml: [sources."FILE"] stem = "…"'
-    if width <= _OF_KEY and any("answer" in roles_of(cell) for record in top for cell in record):
+    if width <= _OF_KEY and any(map(_names_key, top)):
         how = "as the key of a paper it needs a row for each number, 1 | A, and nothing else but explanations"
     raise UnreadableDocument("unknown_columns", f"{told}; {how}")
 

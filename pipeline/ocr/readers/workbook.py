@@ -18,7 +18,7 @@ from build_dataset.pipeline.archives import check_archive
 from build_dataset.pipeline.ocr import glyphs
 from build_dataset.pipeline.ocr.interfaces import TableRow
 from build_dataset.pipeline.ocr.params import OcrParams
-from build_dataset.pipeline.ocr.readers.header import PICTURE, every_table
+from build_dataset.pipeline.ocr.readers.header import PICTURE, every_table, with_keys
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
@@ -57,7 +57,7 @@ class XlsxReader:
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
         """Each row by column name, cells as text; empty cells are null."""
-        yield from every_table(self.grids(path, params, told), frozenset(params.columns), told)
+        yield from every_table(with_keys(self.grids(path, params, told), told), frozenset(params.columns), told)
 
     def grids(self, path: Path, params: OcrParams, told: list[str]) -> dict[str, list[list[str]]]:
         """Return the cells of each visible sheet that has some, as text."""

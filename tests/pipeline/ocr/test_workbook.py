@@ -460,3 +460,21 @@ def test_texts_with_raised_characters_are_known_by_how_they_read_without() -> No
     )
     assert workbook._rich_texts([part]) == {"109/L": "10⁹/L"}
     assert workbook._rich_texts([]) == {}
+
+
+@pytest.mark.parametrize(
+    ("ids", "keyed"),
+    [(["Q1", "Q2", "Q3"], True), (["Q1", "Q3"], True), (["Q1", "Q1", "Q3"], False), (["Q1", "Q8"], False), ([], False)],
+)
+def test_a_sheet_of_ids_and_answers_is_the_key_of_the_sheet_with_these_ids(tmp_path, ids, keyed):
+    made, told = Workbook(), list[str]()
+    for line in [["ID", "Question", "A", "B"], *([f"Q{at}", f"第{at}问", "甲", "乙"] for at in (1, 2, 3))]:
+        made.active.append(line)
+    second = made.create_sheet("Keys")
+    for line in [["ID", "Answer"], *([name, "B"] for name in ids)]:
+        second.append(line)
+    (source, *others) = read(made, tmp_path / "x.xlsx", told)
+    answers = {f"Q{row.row}": found[0].answer for row, found in source.rows}
+    assert others == []
+    assert {name for name, answer in answers.items() if answer} == ({*ids} if keyed else set())
+    assert ("sheet Keys is the key of sheet Sheet" in told) is keyed

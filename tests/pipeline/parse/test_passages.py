@@ -22,11 +22,11 @@ CASES = [
 OWN = "{own}是哪一种"  # a stem that says something of its own
 
 
-def table(told, stem):
+def table(told, stem, name="notes_x"):
     rows = []
     for at, (organ, text) in enumerate(zip(ORGANS, told, strict=True), 1):
         own = "".join(chr(0x5200 + 16 * at + place) for place in range(8))  # of no other stem
-        fields = {"question": stem.format(at=at, organ=organ, own=own), "notes_x": text, "answer": "ABCD"[at % 4]}
+        fields = {"question": stem.format(at=at, organ=organ, own=own), name: text, "answer": "ABCD"[at % 4]}
         fields |= {letter: f"{organ}{letter}药{at}" for letter in "ABCD"}
         rows.append(SourceRow(document="x.jsonl", row=at, fields=json.dumps(fields, ensure_ascii=False)))
     (source,) = sources_of(rows, BANK, {})
@@ -78,3 +78,18 @@ def test_a_text_beside_stems_of_common_words_is_never_joined(size, stopped):
     )
     assert isinstance(source.columns, Unclear) is stopped
     assert stopped or all(found[0].shared_stem is None for _, found in source.rows)
+
+
+@pytest.mark.parametrize("stem", [OWN, "{organ}病最可能的诊断与首选的治疗是"])
+@pytest.mark.parametrize(
+    ("name", "stopped"), [("body_x", True), ("teacher_remarks", False), ("阅卷备注", False), ("column_7", False)]
+)
+def test_long_texts_at_few_questions_stop_the_table_unless_they_are_remarks(name, stopped, stem):
+    source = table([text if at % 3 == 0 else None for at, text in enumerate(CASES)], stem, name)
+    assert isinstance(source.columns, Unclear) is stopped
+    assert stopped or all(found[0].shared_stem is None for _, found in source.rows)
+
+
+def test_pairs_to_be_matched_at_few_questions_are_no_material_of_others():
+    pairs = [[{"left": text, "right": "是"}] if at % 3 == 0 else None for at, text in enumerate(CASES)]
+    assert isinstance(table(pairs, OWN, "pairs").columns, Columns)

@@ -410,6 +410,9 @@ def test_the_type_of_a_row(change, kind):
     [
         ([{"题干": "问", "答案": "对"}], ["true_false"]),
         ([{"题干": "问", "答案": "A"}], ["no_options"]),
+        ([{"question": "薬は飲むだけでよい。○か×か？", "isCorrect": False}], ["true_false"]),
+        ([{"text": "薬", "isCorrect": False}], ["no_options"]),
+        ([{"question": "問", "option": "薬", "isCorrect": False}], ["no_options"]),
         ([{"题干": "问", "答案": "A", "题型": "判断题"}], ["true_false"]),
         ([{"题干": "问", "答案": "A", "题型": "单选题"}], ["no_options"]),
         ([asked("问"), {"题干": "问二", "答案": "错"}], ["true_false"]),
