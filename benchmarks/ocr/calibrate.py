@@ -45,7 +45,7 @@ from build_dataset.pipeline.ocr.language.counts import Language
 from build_dataset.pipeline.ocr.language.decoding import drafts_of, features, probabilities, sure_parts
 from build_dataset.pipeline.ocr.language.letters import OPTION
 from build_dataset.pipeline.ocr.params import OcrParams
-from build_dataset.pipeline.ocr.scanpage import _word, to_page
+from build_dataset.pipeline.ocr.scanpage import to_page, words_of
 from build_dataset.pipeline.ocr.tasks import PageTask, recognise_page
 from build_dataset.pipeline.parse.paper import finish
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
@@ -205,7 +205,7 @@ def _moved(photo: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def _seen(page: Made, language: Language) -> Iterator[Seen]:
     printed = _plain("".join(text for line in page.truth.lines for text, _ in line.segments))
-    drafts = drafts_of([_word(row, 1.0) for row in page.found["words"]], language)
+    drafts = drafts_of(words_of(page.found["words"]), language)
     for draft, rows in zip(drafts, features(drafts, language), strict=True):
         right = right_characters(_plain(draft.text), printed)
         labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}

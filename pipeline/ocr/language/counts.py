@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from build_dataset.pipeline.characters import simple_forms
 
 TABLE = "counts.npz"
-ALIKE = "alike.txt"
+ALIKE, BEYOND = "alike.txt", "beyond.txt"
 STEPS_A_DOUBLING = 8  # Values of a stored count by which it doubles
 BREAK, DIGIT, LETTER, CIRCLED = ord("|"), ord("0"), ord("a"), ord("①")
 """Codes of every mark, of every digit, of every letter and of ① to ⑳, which the shipped counts lack: ideographs alone
@@ -38,9 +38,9 @@ def _folding() -> dict[int, int]:
 
 
 @cache
-def look_alikes() -> dict[str, str]:
-    """Return what may be printed where a character is read, by ``ALIKE``, which ``benchmarks/ocr/alike.py`` made."""
-    rows = files("build_dataset.pipeline.ocr.language").joinpath(ALIKE).read_text(encoding="utf-8").split()
+def look_alikes(table: str = ALIKE) -> dict[str, str]:
+    """Return what may be printed where a character is read, by a table that ``benchmarks/ocr/alike.py`` made."""
+    rows = files("build_dataset.pipeline.ocr.language").joinpath(table).read_text(encoding="utf-8").split()
     return {row[0]: row[1:] for row in rows}
 
 
@@ -151,3 +151,6 @@ class Language:
     def lacks(self, first: Codes, second: Codes) -> NDArray[np.bool_]:
         """Return of each two characters in turn whether no text has them, one recognised place aside."""
         return np.asarray(self._count(np.zeros_like(first), first, second, besides=1) == 0)
+
+
+shipped_language = cache(Language)  # Of what ships with the package alone

@@ -50,9 +50,7 @@ line breaks off: 減刑 of 湮滅刑事證據."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _CONFIRMED = 0.9  # Probability after two looks from which a strange character is what stands there: 腎前腎衰竭
-_UNKNOWN = (
-    0.5  # The most that a character is sure of for which a look-alike fits far better, or beside ink that none claims
-)
+_UNKNOWN = 0.5  # The most that a character is sure of where a look-alike fits far better, or beside unclaimed ink
 FEATURES = 7
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
