@@ -86,7 +86,8 @@ def main() -> None:
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="PDFs with a text layer")
     options = parser.parse_args()
     pages = [*_pages(options), *_of_papers(options)]
-    language = _learned(pages)
+    words = (word for page in pages for word in page.found["words"])
+    language = Language(recognised=(part for word in words for part in sure_parts(word)))
     lines = [line for page in pages for line in _seen(page, language)]
     tested = [line for line in lines if line.page % 2]
     weights = fitted([line for line in lines if line.page % 2 == 0])
@@ -129,11 +130,6 @@ def _of_papers(options: argparse.Namespace) -> Iterator[Made]:
                 truth = TruthPage(path.name, 1.0, 0.0, [TruthLine([(fold(page.get_text()), "text")], (0, 0, 0, 0), 0)])
                 found = recognise_page(PageTask("page", path, "image", (1,), OcrParams()))
                 yield Made(condition == "photo", index // 2, truth, [], found)
-
-
-def _learned(pages: Sequence[Made]) -> Language:
-    words = (word for page in pages for word in page.found["words"])
-    return Language(recognised=(part for word in words for part in sure_parts(word)))
 
 
 def _texts(options: argparse.Namespace, condition: str, place: int) -> list[texts.Printed]:
