@@ -46,7 +46,7 @@ def main() -> None:
     print(f"found with their options: {len(whole) / max(1, len(twin)):.1%}")
     pairs = [(number, said(twin[number]), said(found[number])) for number in whole]
     report("all pairs", pairs)
-    plain = [pair for pair in pairs if not drawn(twin[pair[0]]) and not drawn(found[pair[0]])]
+    plain = [pair for pair in pairs if not twin[pair[0]]["attachments"] + found[pair[0]]["attachments"]]
     report("pairs without figure, table or formula", plain)
     for text in options.watermark:
         print(f"watermark {text!r}: {lines.count(text)} times in the scan's lines")
@@ -64,10 +64,9 @@ def built(path: Path) -> tuple[dict[int, dict[str, Any]], str]:
         (home / "dataset.toml").write_text('[dataset]\nname = "twin"\n', encoding="utf-8")
         for stage in ("ocr", "parse"):
             run = "from build_dataset.pipeline.cli import main; main()"
-            environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": name}
-            done = subprocess.run(
-                [sys.executable, "-c", run, stage], cwd=home, env=environment, capture_output=True, text=True
-            )
+            within = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": name}
+            command = [sys.executable, "-c", run, stage]
+            done = subprocess.run(command, cwd=home, env=within, capture_output=True, text=True)
             if done.returncode:
                 raise SystemExit(done.stdout + done.stderr)
         questions = pl.read_parquet(home / "build/parse/questions.parquet").to_dicts()
@@ -87,17 +86,8 @@ def review(path: Path) -> list[dict[str, Any]]:
 
 def said(question: dict[str, Any]) -> str:
     """Stem and options as compared."""
-    parts = [
-        question["shared_stem"] or "",
-        question["stem"] or "",
-        *(option["text"] or "" for option in question["options"]),
-    ]
-    return _BLANK.sub("", folded("".join(parts)).translate(_MARKS)).lower()
-
-
-def drawn(question: dict[str, Any]) -> bool:
-    """Return whether it holds something other than text."""
-    return bool(question["attachments"])
+    parts = question["shared_stem"], question["stem"], *(option["text"] for option in question["options"])
+    return _BLANK.sub("", folded("".join(filter(None, parts))).translate(_MARKS)).lower()
 
 
 def report(name: str, pairs: list[tuple[int, str, str]]) -> None:

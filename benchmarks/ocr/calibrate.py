@@ -45,7 +45,7 @@ from build_dataset.pipeline.ocr.language.counts import Language
 from build_dataset.pipeline.ocr.language.decoding import drafts_of, features, probabilities, sure_parts
 from build_dataset.pipeline.ocr.language.letters import OPTION
 from build_dataset.pipeline.ocr.params import OcrParams
-from build_dataset.pipeline.ocr.scanpage import _word, to_page
+from build_dataset.pipeline.ocr.scanpage import to_page, words_of
 from build_dataset.pipeline.ocr.tasks import PageTask, recognise_page
 from build_dataset.pipeline.parse.paper import finish
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
@@ -86,7 +86,8 @@ def main() -> None:
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="PDFs with a text layer")
     options = parser.parse_args()
     pages = [*_pages(options), *_of_papers(options)]
-    language = _learned(pages)
+    words = (word for page in pages for word in page.found["words"])
+    language = Language(recognised=(part for word in words for part in sure_parts(word)))
     lines = [line for page in pages for line in _seen(page, language)]
     tested = [line for line in lines if line.page % 2]
     weights = fitted([line for line in lines if line.page % 2 == 0])
@@ -129,11 +130,6 @@ def _of_papers(options: argparse.Namespace) -> Iterator[Made]:
                 truth = TruthPage(path.name, 1.0, 0.0, [TruthLine([(fold(page.get_text()), "text")], (0, 0, 0, 0), 0)])
                 found = recognise_page(PageTask("page", path, "image", (1,), OcrParams()))
                 yield Made(condition == "photo", index // 2, truth, [], found)
-
-
-def _learned(pages: Sequence[Made]) -> Language:
-    words = (word for page in pages for word in page.found["words"])
-    return Language(recognised=(part for word in words for part in sure_parts(word)))
 
 
 def _texts(options: argparse.Namespace, condition: str, place: int) -> list[texts.Printed]:
@@ -205,7 +201,7 @@ def _moved(photo: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def _seen(page: Made, language: Language) -> Iterator[Seen]:
     printed = _plain("".join(text for line in page.truth.lines for text, _ in line.segments))
-    drafts = drafts_of([_word(row, 1.0) for row in page.found["words"]], language)
+    drafts = drafts_of(words_of(page.found["words"]), language)
     for draft, rows in zip(drafts, features(drafts, language), strict=True):
         right = right_characters(_plain(draft.text), printed)
         labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}

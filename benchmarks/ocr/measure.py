@@ -85,15 +85,13 @@ def _questions(options: argparse.Namespace, condition: str) -> Iterator[texts.Pr
     """Other questions for each condition."""
     if options.questions is None:
         return texts.generated(options.seed * 100 + ord(condition))
-    offset = 400 * "abcd".index(condition)
-    return islice(texts.read(options.questions), offset, None)
+    return islice(texts.read(options.questions), 400 * "abcd".index(condition), None)
 
 
 def missing(engine: str) -> str | None:
     """Why an engine cannot run here."""
-    if engine == "paddleocr" and _python(engine) is None:
-        return "PaddleOCR is not installed (make .venv-paddle/.ready)"
-    return None
+    lacks = engine == "paddleocr" and _python(engine) is None
+    return "PaddleOCR is not installed (make .venv-paddle/.ready)" if lacks else None
 
 
 def _python(engine: str) -> str | None:
@@ -129,13 +127,9 @@ def run(engine: str, condition: str, pages: list[TruthPage], folder: Path) -> Ro
         counts += score(page, [(text, corners) for text, corners in read["words"]])
     return Row(
         engine, condition, len(pages), counts["chars"], counts["errors"] / counts["chars"],
-        _right(counts, "option"), _right(counts, "digit"), _right(counts, "punctuation"),
+        *(1 - counts[f"{kind}_wrong"] / max(1, counts[kind]) for kind in ("option", "digit", "punctuation")),
         len(pages) / found["wall"], sum(page["cpu"] for page in found["pages"]) / len(pages), peak,
     )  # fmt: skip
-
-
-def _right(counts: Counter[str], kind: str) -> float:
-    return 1 - counts[f"{kind}_wrong"] / max(1, counts[kind])
 
 
 def _watch(process: subprocess.Popen[bytes]) -> float:

@@ -61,10 +61,8 @@ def _line_at(page: TruthPage, x: float, y: float) -> int | None:
 
 def _rows(page: TruthPage) -> list[list[int]]:
     """Lines by printed row, each from left to right."""
-    rows: dict[int, list[int]] = {}
-    for index, line in enumerate(page.lines):
-        rows.setdefault(line.row, []).append(index)
-    return list(rows.values())
+    rows = dict.fromkeys(line.row for line in page.lines)
+    return [[index for index, line in enumerate(page.lines) if line.row == row] for row in rows]
 
 
 def _compare(segments: Sequence[tuple[str, str]], read: str) -> Counter[str]:

@@ -16,6 +16,7 @@ from build_dataset.pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
 from build_dataset.pipeline.ocr.engines.network import STEP, Run, load_network, mark_lost, narrow_line, values_of
 from build_dataset.pipeline.ocr.glyphs import is_cjk
 from build_dataset.pipeline.ocr.interfaces import Pixels
+from build_dataset.pipeline.ocr.language.counts import maybe_unknown, shipped_language
 from build_dataset.schemas.data import shipped_toml
 
 SURE, SURE_IDEOGRAPH, SURE_ALIKE, SURE_RARE, SURE_LABEL = 0.9, 0.95, 0.99, 0.99, 0.75
@@ -48,9 +49,7 @@ class Recogniser:
     def load(cls, path: Path, backend: str, characters: Path | None = None) -> Recogniser:
         """The model at ``path``; its characters stand in it, or line by line in a file of their own."""
         network, known = load_network(path, backend)
-        if characters is None:
-            return cls(network, Alphabet(known))
-        return cls(network, Alphabet(characters.read_text(encoding="utf-8").rstrip("\n").split("\n")))
+        return cls(network, Alphabet(characters.read_text("utf-8").rstrip("\n").split("\n") if characters else known))
 
     def read(self, images: Sequence[Pixels], starts: Sequence[bool] | None = None) -> list[list[Glyph]]:
         """The characters of each image; ``starts`` says which start where a printed line does, None: all."""
@@ -87,10 +86,13 @@ class Cascade:
             for glyph in glyphs:  # in steps of the images as they are
                 glyph.at *= image.shape[1] / small.shape[1]
             mark_lost(image, glyphs)
-        kinds = Counter(script_of(glyph.char) for glyphs in found for glyph in glyphs)
-        if kinds["big5"] > _TRADITIONAL * kinds["gb2312"]:
-            for glyph in (one for glyphs in found for one in glyphs if one.char in _CONFUSABLES["traditional"]):
-                glyph.confidence = min(glyph.confidence, _UNBELIEVED)
+        texts = ["".join(glyph.char for glyph in glyphs) for glyphs in found]
+        kinds = Counter(map(script_of, "".join(texts)))
+        script = "big5" if kinds["big5"] > _TRADITIONAL * kinds["gb2312"] else "gb2312"
+        wary = _CONFUSABLES["traditional"] if script == "big5" else ()
+        beyond = [found[row][at] for row, at in maybe_unknown(texts, script, shipped_language())]
+        for glyph in beyond + [one for glyphs in found for one in glyphs if one.char in wary]:
+            glyph.confidence = min(glyph.confidence, _UNBELIEVED)
         unsure = [unsure_parts(index, glyphs, images[index].shape[1]) for index, glyphs in enumerate(found)]
         whole = {index for index, own in enumerate(unsure) if own is None}
         parts = [part for own in unsure for part in own or ()]

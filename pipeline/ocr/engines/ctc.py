@@ -16,7 +16,7 @@ scans recognisers take one in ten stops there for commas; nobody prints "A," or 
 _OVERLOOKED = 0.15
 """Probability of some other character, in a gap that reads as nothing, from which one may have been overlooked."""
 SURE = 0.995  # Probability from which no other character of a place is kept
-_GAP = 0.02  # Probability of a lost character from which one is noted
+GAP = 0.02  # Probability of a lost character from which one is noted
 _LIKELY, _POSSIBLE = 8, 1e-4  # Characters of a place that are kept at most, and their least probability
 _AS_BOX = 0.1  # Probability of 口 from which a box may be one
 _UNMARKED = 0.5  # Gap behind a label whose mark was not read
@@ -38,11 +38,6 @@ class Glyph:
     def overlooked(self) -> bool:
         """Return whether a character may have been overlooked behind this one."""
         return self.gap > _OVERLOOKED
-
-    @property
-    def doubtful(self) -> bool:
-        """Return whether anything tells that it may be wrong."""
-        return self.confidence < SURE or self.gap > _GAP
 
 
 class Alphabet:

@@ -5,7 +5,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,12 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from build_dataset.pipeline.ocr.engines import network
+from build_dataset.pipeline.ocr.engines import ctc, network
 from build_dataset.pipeline.ocr.engines.cascade import Cascade, Recogniser
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Pixels, Word
-from build_dataset.pipeline.ocr.language.counts import Language, out_of_place
+from build_dataset.pipeline.ocr.language.counts import out_of_place, shipped_language
 from build_dataset.pipeline.ocr.language.letters import FLOOR, plain, share_of
 from build_dataset.pipeline.ocr.params import RapidOcrParams
 from build_dataset.schemas.errors import UserError
@@ -107,7 +106,7 @@ class RapidEngine(OcrEngine):
             glyphs = _stripped(glyphs)
             if word := _word(box, glyphs):
                 words.append((word, glyphs, image))
-        strange = out_of_place([word.text for word, *_ in words], _language())
+        strange = out_of_place([word.text for word, *_ in words], shipped_language())
         return [self._looked_at(*word, places) for word, places in zip(words, strange, strict=True)]
 
     def _looked_at(self, word: Word, glyphs: Sequence[Glyph], image: Pixels, strange: Iterable[int]) -> Word:
@@ -146,7 +145,8 @@ def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
     text = _COUNT.sub(lambda found: superscript(found[0].replace("°", "9")), text)
     corners = tuple((float(x), float(y)) for x, y in box)
     score = math.prod(glyph.confidence for glyph in glyphs if glyph.char.isalnum())
-    doubts = tuple(_doubt(at, glyph) for at, glyph in enumerate(glyphs) if glyph.doubtful)
+    unsure = (at for at, glyph in enumerate(glyphs) if glyph.confidence < ctc.SURE or glyph.gap > ctc.GAP)
+    doubts = tuple(_doubt(at, glyphs[at]) for at in unsure)
     return Word(text, corners, round(score, 6), doubts)
 
 
@@ -165,11 +165,6 @@ def _both(own: str, doubt: Doubt, again: Glyph) -> Doubt:
     shares = {char: round(share * scale, 4) for char, share in both.items()}
     others = sorted((one for one in shares.items() if one[0] != own and one[1]), key=lambda one: -one[1])
     return Doubt(doubt.at, shares[own], doubt.gap, tuple(others), again=True)
-
-
-@cache
-def _language() -> Language:
-    return Language()
 
 
 def _stripped(glyphs: list[Glyph]) -> list[Glyph]:

@@ -97,21 +97,12 @@ def _may_stand(char: str, text: str, at: int) -> bool:
 
 def chances_of_marks(text: str, doubts: Mapping[int, Doubt]) -> dict[int, float]:
     """Return the probability that marks and spaces are no letters or digits, by place: B{ for B₁, " V" for IV."""
-    places = (at for at in doubts if not text[at].isalnum() and not _OF_UNIT.match(text, at))
-    marks = ((at, doubts[at].others) for at in places)
-    lost = (  # No C for ℃, no kana, く for <
-        (
-            at,
-            sum(
-                share
-                for one, share in others
-                if one.isalnum() and one not in plain(text[at]) and not is_cjk(plain(one))
-            ),
-        )
-        for at, others in marks
-    )
+    lost = dict.fromkeys((at for at in doubts if not text[at].isalnum() and not _OF_UNIT.match(text, at)), 0.0)
+    for at in lost:  # No C for ℃, no kana, く for <
+        likely = [(one, share) for one, share in doubts[at].others if one.isalnum() and one not in plain(text[at])]
+        lost[at] = sum(share for one, share in likely if not is_cjk(plain(one)))
     braces = {found.start(): 0.5 for found in _BRACE.finditer(text)}
-    return {at: max(0.0, 1 - share) for at, share in lost if share >= _LETTER_SHARE} | braces
+    return {at: max(0.0, 1 - share) for at, share in lost.items() if share >= _LETTER_SHARE} | braces
 
 
 def share_of(text: str, doubt: Doubt) -> float:

@@ -63,11 +63,27 @@ def test_what_may_be_a_traditional_character_is_read_again_on_a_page_of_them(aro
     assert "".join(glyph.char for glyph in found[0]) == printed.replace("膽", read)
 
 
+@pytest.mark.parametrize(
+    "printed", ["可用的药物有青葙子和决明子", "久病则颈部出现瘰疬而不痛", "常合併低血壓的疾病為何者"]
+)
+def test_what_may_be_a_character_that_the_quick_model_does_not_know_is_read_again(printed):
+    found = Cascade(Misreads(), Printed(), 1.0).read([image(printed)])
+    assert "".join(glyph.char for glyph in found[0]) == printed
+
+
+@pytest.mark.parametrize("printed", ["把药物装入纸箱", "这种疾病的病因", "正常供血的血管"])
+def test_its_look_alike_in_a_place_of_its_own_is_read_once(printed):
+    good = Printed()
+    Cascade(Misreads(), good, 1.0).read([image(printed)])
+    assert good.widths == []
+
+
 class Misreads(Printed):
-    """Takes 膽 for 瞻, and is sure."""
+    """Takes 膽 for 瞻 and 葙 for 箱, and is sure."""
 
     def _line(self, pixels) -> list[Glyph]:
-        return [Glyph("瞻" if glyph.char == "膽" else glyph.char, 0.995, glyph.at) for glyph in super()._line(pixels)]
+        taken = dict(zip("膽葙疬併", "瞻箱病供", strict=True))
+        return [Glyph(taken.get(glyph.char, glyph.char), 0.995, glyph.at) for glyph in super()._line(pixels)]
 
 
 def test_only_the_part_that_is_unsure_is_read_again_and_takes_its_place():
