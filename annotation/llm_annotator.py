@@ -15,8 +15,7 @@ from typing import Any
 
 from build_dataset.annotation.adjudication import Reviewed
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Labelling, Unlabelled, Verdict
-from build_dataset.annotation.llm import limits
-from build_dataset.annotation.llm import messages as wire
+from build_dataset.annotation.llm import limits, messages as wire
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams

@@ -10,8 +10,7 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from build_dataset.annotation.llm import limits
-from build_dataset.annotation.llm import messages as wire
+from build_dataset.annotation.llm import limits, messages as wire
 from build_dataset.annotation.llm.batches import BatchRun
 from build_dataset.annotation.llm.options import LlmOptions, openai_client
 from build_dataset.schemas.errors import UserError

@@ -20,8 +20,10 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
-from re import _constants as c  # type: ignore[attr-defined]
-from re import _parser  # type: ignore[attr-defined]
+from re import (
+    _constants as c,  # type: ignore[attr-defined]
+    _parser,  # type: ignore[attr-defined]
+)
 from typing import Any
 
 from build_dataset.pipeline.patterns import Patterns

@@ -17,8 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.extraction.measure import Output, outputs
-from build_dataset.pipeline.claims import Text, fold, folding, grammar
-from build_dataset.pipeline.claims import mentions as named
+from build_dataset.pipeline.claims import Text, fold, folding, grammar, mentions as named
 from build_dataset.pipeline.claims.lexicon import WordFinder
 from build_dataset.pipeline.evaluate import extraction
 from build_dataset.pipeline.evaluate.extraction import listed, rules

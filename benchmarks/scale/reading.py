@@ -25,8 +25,7 @@ from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.ocr.assemble import DocumentState, Exam, document_of, rows_of
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.tasks import FileTask, inspect_file
-from build_dataset.pipeline.parse import mapping, rows
-from build_dataset.pipeline.parse import stage as parse
+from build_dataset.pipeline.parse import mapping, rows, stage as parse
 from build_dataset.pipeline.parse.params import ParseParams
 from build_dataset.pipeline.runtime.executor import relax_gc
 from build_dataset.pipeline.stage import here

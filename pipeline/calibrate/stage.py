@@ -15,8 +15,7 @@ from build_dataset.pipeline.rendering import html, markdown
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.pipeline.stats import agreement, intervals
-from build_dataset.schemas import annotations as records
-from build_dataset.schemas import errors, taxonomy
+from build_dataset.schemas import annotations as records, errors, taxonomy
 from build_dataset.schemas.questions import Question
 
 Item = TypeVar("Item", records.Calibration, records.Confusion)

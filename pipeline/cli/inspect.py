@@ -236,8 +236,7 @@ def _print_families(questions: Sequence[AsideRow]) -> None:
 
 def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: bool = False) -> None:
     """Show the history of one question: source, stages, labels, split."""
-    from build_dataset.pipeline.explain import explain as story_of
-    from build_dataset.pipeline.explain import question_place
+    from build_dataset.pipeline.explain import explain as story_of, question_place
 
     dataset = config.dataset
     story = story_of(dataset.build, question_id)

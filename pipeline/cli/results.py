@@ -65,8 +65,7 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
 
 def submission(run: str, out: Path, config: ConfigBase) -> None:
     """Write a model's answers in the format of CMB's leaderboard."""
-    from build_dataset.pipeline.evaluate.submission import predictions_of
-    from build_dataset.pipeline.evaluate.submission import submission as write
+    from build_dataset.pipeline.evaluate.submission import predictions_of, submission as write
 
     save(out, write(predictions_of(config.dataset.build), run))
     print_line(f"written to {shown(out)}")

@@ -96,8 +96,7 @@ def sheet_export(
     out: Path | None = None,
 ) -> None:
     """Write a workbook: what an expert is to label or to rule on, or with --waiting all that waits for a decision."""
-    from build_dataset.pipeline.review import sheets
-    from build_dataset.pipeline.review import waiting as waiting_room
+    from build_dataset.pipeline.review import sheets, waiting as waiting_room
 
     if waiting == bool(expert):
         raise UserError("name the expert with --expert, or write what waits for a decision with --waiting")

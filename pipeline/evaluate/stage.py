@@ -17,8 +17,7 @@ from build_dataset.pipeline.evaluate.results import build as results
 from build_dataset.pipeline.evaluate.tasks import PromptSource, RunOutcome, TaskWork, load_cases, task_work
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
-from build_dataset.schemas import errors, questions, release, wording
-from build_dataset.schemas import evaluation as records
+from build_dataset.schemas import errors, evaluation as records, questions, release, wording
 from build_dataset.schemas.dataset import DatasetParams
 
 

@@ -13,8 +13,7 @@ from string import Template
 
 import polars as pl
 
-from build_dataset.pipeline.evaluate.prompting import Template as Prompts
-from build_dataset.pipeline.evaluate.prompting import is_multiple, load_template, messages
+from build_dataset.pipeline.evaluate.prompting import Template as Prompts, is_multiple, load_template, messages
 from build_dataset.pipeline.evaluate.scoring import accepted_answers
 from build_dataset.schemas.columns import guarded
 from build_dataset.schemas.data import shipped_toml

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
-from build_dataset.pipeline.parse import fields as item_fields
-from build_dataset.pipeline.parse import parts
+from build_dataset.pipeline.parse import fields as item_fields, parts
 from build_dataset.pipeline.parse.draft import Draft, Habits, ItemText, set_aside, strip_item_type, take_marks, text_of
 from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end

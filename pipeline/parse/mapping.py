@@ -6,9 +6,7 @@ A mapping that could be two things is no mapping: the table is stopped with one 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from build_dataset.pipeline.parse import answer_cells as answers
-from build_dataset.pipeline.parse import cells, passages
-from build_dataset.pipeline.parse import columns as sources
+from build_dataset.pipeline.parse import answer_cells as answers, cells, columns as sources, passages
 from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, TableCells, Unclear, options_of

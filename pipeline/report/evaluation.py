@@ -18,8 +18,7 @@ from build_dataset.pipeline.evaluate.results.view import REFERENCES, View, run_n
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import unfold
-from build_dataset.schemas import evaluation as records
-from build_dataset.schemas import grouping, release
+from build_dataset.schemas import evaluation as records, grouping, release
 
 PAGE = "answers.html"
 _FEW = 100  # questions below which the interval of an accuracy is wider than 20 points

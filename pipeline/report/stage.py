@@ -5,8 +5,7 @@ from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.report import content, evaluation, flow, texts
 from build_dataset.pipeline.report.build import WORDS, Build, Section
 from build_dataset.pipeline.report.params import ReportParams
-from build_dataset.pipeline.review.waiting import FILE as WORKBOOK
-from build_dataset.pipeline.review.waiting import edited_workbooks, workbook
+from build_dataset.pipeline.review.waiting import FILE as WORKBOOK, edited_workbooks, workbook
 from build_dataset.schemas import errors, wording
 
 PAGE = "index.html"

@@ -21,8 +21,7 @@ from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice, wri
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.clean.filters import UNANSWERED, judge_question
 from build_dataset.pipeline.clean.params import CleanParams
-from build_dataset.pipeline.review import folder, sheets
-from build_dataset.pipeline.review import waiting as room
+from build_dataset.pipeline.review import folder, sheets, waiting as room
 from build_dataset.pipeline.review.settled import CORRECT, KEEP, remember
 from build_dataset.pipeline.review.workbook import legal, open_sheets
 from build_dataset.pipeline.runtime.publish import find_table

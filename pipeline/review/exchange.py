@@ -13,10 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from build_dataset.annotation.adjudication import State
-from build_dataset.annotation.label_studio import client, projects
-from build_dataset.annotation.label_studio import pull as pulling
-from build_dataset.annotation.label_studio import push as pushing
-from build_dataset.annotation.label_studio import tasks as tasking
+from build_dataset.annotation.label_studio import client, projects, pull as pulling, push as pushing, tasks as tasking
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops as cut_outs
 from build_dataset.pipeline.review import folder

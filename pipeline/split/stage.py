@@ -13,8 +13,7 @@ import polars as pl
 
 from build_dataset.pipeline.releases import every_release
 from build_dataset.pipeline.rendering.markdown import notes
-from build_dataset.pipeline.split import draw
-from build_dataset.pipeline.split import units as parts
+from build_dataset.pipeline.split import draw, units as parts
 from build_dataset.pipeline.split.draw import Contents, SplitDraw
 from build_dataset.pipeline.split.params import SplitParams
 from build_dataset.pipeline.split.units import NONE, OTHER, Row, SplitUnit, Stratum, stratum_name

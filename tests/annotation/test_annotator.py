@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.annotation.annotator import Identity, Labelled, Verdict, difficulty_bin, measured_difficulty
 from build_dataset.schemas.taxonomy import dimensions

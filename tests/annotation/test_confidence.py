@@ -4,8 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.annotation.llm.messages import Answer, ChatRequest, Usage
 from build_dataset.annotation.llm_annotator import LlmAnnotator, value_probability

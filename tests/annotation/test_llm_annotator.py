@@ -3,8 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.annotation.llm.messages import BadAnswerError, Reason
 from build_dataset.annotation.llm_annotator import LlmAnnotator, read_labels

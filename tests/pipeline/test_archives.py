@@ -15,8 +15,7 @@ import zipfile
 from pathlib import PurePosixPath
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from build_dataset.pipeline import archives
 from build_dataset.pipeline.archives import locate, unpack

@@ -5,8 +5,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE, Folding, valid_unicode
 from build_dataset.pipeline.text import tidy

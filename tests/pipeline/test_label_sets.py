@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 from build_dataset.annotation.label_studio.screen import review_config
-from build_dataset.annotation.lexicon_annotator import _ours as lexicon_of_cmexam
-from build_dataset.annotation.lexicon_annotator import lexicon
+from build_dataset.annotation.lexicon_annotator import _ours as lexicon_of_cmexam, lexicon
 from build_dataset.annotation.llm_annotator import label_prompt
 from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.pipeline.api import build, table

@@ -7,8 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.clean.params import PATTERNS
 from build_dataset.pipeline.patterns import Patterns, is_latin

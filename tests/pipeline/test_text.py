@@ -6,8 +6,7 @@ import unicodedata
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.text import TIDIABLE, tidy, tidy_together
 

@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.schemas.identity import content_hash, is_hidden, is_ignored, question_id, row_id, sha256
 

@@ -22,8 +22,7 @@ from build_dataset.annotation.label_studio.pull import PullReport
 from build_dataset.annotation.label_studio.push import PushReport
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.review import exchange
-from build_dataset.pipeline.review import stage as review
+from build_dataset.pipeline.review import exchange, stage as review
 from build_dataset.pipeline.review.folder import owner_of, read_control
 from build_dataset.schemas.annotations import ExpertReview, LabelStatus
 from build_dataset.schemas.errors import UserError

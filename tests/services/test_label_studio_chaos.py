@@ -29,8 +29,7 @@ import pytest
 
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.review import exchange
-from build_dataset.pipeline.review import stage as review
+from build_dataset.pipeline.review import exchange, stage as review
 from build_dataset.pipeline.review.folder import owner_of
 from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.dataset import DatasetParams

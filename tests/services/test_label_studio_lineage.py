@@ -10,8 +10,7 @@ import pytest
 from build_dataset.annotation.adjudication import State
 from build_dataset.annotation.label_studio import push
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID
-from build_dataset.pipeline.review import exchange
-from build_dataset.pipeline.review import stage as review
+from build_dataset.pipeline.review import exchange, stage as review
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.errors import UserError

@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 from openpyxl import load_workbook
 
-from build_dataset.pipeline.review import exchange, folder, sheets
-from build_dataset.pipeline.review import stage as review
+from build_dataset.pipeline.review import exchange, folder, sheets, stage as review
 from build_dataset.pipeline.review.workbook import MAIN
 from tests.services.label_studio_server import ADMIN, LI, ZHANG
 from tests.services.reviewing import PREFILLED, QUESTIONS, answer, answer_all, pulled, question, tables, task_ids

@@ -8,8 +8,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from build_dataset.annotation.label_studio import projects
-from build_dataset.annotation.label_studio import pull as pulling
+from build_dataset.annotation.label_studio import projects, pull as pulling
 from build_dataset.annotation.label_studio.push import PushReport
 from build_dataset.annotation.label_studio.tasks import scoring_tasks
 from build_dataset.annotation.params import ReviewParams
@@ -24,8 +23,7 @@ from build_dataset.pipeline.review.folder import FOLDER, owner_of, read_pulled, 
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.sources import ANSWER_SCORES
 from build_dataset.pipeline.stage import Context
-from build_dataset.schemas import annotations, base, grouping, identity, release
-from build_dataset.schemas import evaluation as records
+from build_dataset.schemas import annotations, base, evaluation as records, grouping, identity, release
 from build_dataset.schemas.errors import UserError
 
 RowT = TypeVar("RowT", bound=base.Record)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from build_dataset.pipeline.evaluate.grading import RunSettings
-from build_dataset.pipeline.evaluate.results import papers
-from build_dataset.pipeline.evaluate.results import view as views
+from build_dataset.pipeline.evaluate.results import papers, view as views
 from build_dataset.pipeline.evaluate.scoring import HUMAN, REVIEWED
 from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from build_dataset.pipeline.rendering.markdown import rendered

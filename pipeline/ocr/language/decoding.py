@@ -251,12 +251,7 @@ def unsure_characters(
         left = prod(value for place, value in sure.items() if place not in chosen)
     for at in sorted(chosen):
         before, after = text[max(0, at - _AROUND) : at], text[at + 1 : at + _AROUND + 1]
-        other = seen[at] if at in seen else _other(text[at], doubts.get(at))
+        likely = (char for char, share in doubts[at].others if share >= _LEAST_OTHER) if at in doubts else ()
+        others = (char for char in likely if not char.isspace() and plain(char) != plain(text[at]))
+        other = seen[at] if at in seen else next(others, None)
         yield Unsure(before, text[at], after, other, round(sure.get(at, 1.0), 3), at)
-
-
-def _other(own: str, doubt: Doubt | None) -> str | None:
-    """Return what is next likely to stand in a place; a space or another form of the character is no other."""
-    others = doubt.others if doubt else ()
-    likely = (char for char, share in others if share >= _LEAST_OTHER and not char.isspace())
-    return next((char for char in likely if plain(char) != plain(own)), None)

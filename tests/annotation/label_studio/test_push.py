@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from build_dataset.annotation.label_studio import projects
-from build_dataset.annotation.label_studio import push as pushing
+from build_dataset.annotation.label_studio import projects, push as pushing
 from build_dataset.annotation.label_studio.client import Project, ReplyLostError
 from build_dataset.annotation.label_studio.projects import ADJUDICATION, REVIEW, Owner
 from build_dataset.annotation.label_studio.tasks import ReviewTask, choice, prediction_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.annotation.label_studio.editable import BaseText
 from build_dataset.annotation.label_studio.read import read_task, timestamp

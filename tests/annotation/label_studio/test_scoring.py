@@ -7,8 +7,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.annotation.label_studio.read import read_task
 from build_dataset.annotation.label_studio.screen import scoring_config

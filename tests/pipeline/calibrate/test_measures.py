@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.calibrate.stage import BINS, calibration_error, confidence_bins, confusions
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchmarks.clean.labelled import REASONS, counts, judged
 from build_dataset.pipeline.clean.filters import FILTERS, Filter, judge_question, low_confidence, suspect_reasons

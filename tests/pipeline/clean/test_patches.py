@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.clean.stage import run

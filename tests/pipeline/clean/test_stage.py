@@ -6,8 +6,7 @@ import json
 import re
 
 import polars as pl
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.characters import UNREADABLE
 from build_dataset.pipeline.clean import corrections

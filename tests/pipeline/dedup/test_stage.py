@@ -7,8 +7,7 @@ import string
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline.dedup.stage import copy_ranks
 from build_dataset.schemas.questions import Cluster, Merge, Question

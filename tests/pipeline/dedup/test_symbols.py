@@ -6,8 +6,7 @@ import random
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.dedup.keys import comparison_key, symbols_kept
 from build_dataset.schemas.questions import Question

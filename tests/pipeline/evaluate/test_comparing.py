@@ -7,8 +7,7 @@ from itertools import product
 from math import comb
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.evaluate.comparing import compare_runs, paired_p, ranking
 from build_dataset.pipeline.evaluate.scoring import Graded

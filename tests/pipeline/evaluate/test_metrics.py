@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline.evaluate import metrics as module
 from build_dataset.pipeline.evaluate.metrics import METRICS, Mean, metric, score_items, share

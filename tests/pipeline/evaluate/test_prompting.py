@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.evaluate.prompting import Examples, failed_item, load_template, messages
 from build_dataset.schemas.errors import UserError

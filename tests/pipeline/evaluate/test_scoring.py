@@ -4,8 +4,7 @@ import json
 import random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn.metrics import f1_score
 
 from build_dataset.pipeline.evaluate.metrics import METRICS, metric, score_items

@@ -2,12 +2,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline.export.card import changelog
-from build_dataset.pipeline.export.changes import KINDS, ReleaseComparison, next_version
-from build_dataset.pipeline.export.changes import compare_releases as compare_merged
+from build_dataset.pipeline.export.changes import (
+    KINDS,
+    ReleaseComparison,
+    compare_releases as compare_merged,
+    next_version,
+)
 from build_dataset.pipeline.releases import parse_version, read_release
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError

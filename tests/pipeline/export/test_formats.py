@@ -4,8 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline.export.formats import cmb_json, cmexam_csv
 from build_dataset.pipeline.ocr.params import OcrParams

@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from build_dataset.pipeline.catalogue import STAGES
-from build_dataset.pipeline.catalogue import stage as stage_named
+from build_dataset.pipeline.catalogue import STAGES, stage as stage_named
 from build_dataset.pipeline.cli.app import app
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.export import release as module

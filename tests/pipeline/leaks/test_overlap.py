@@ -4,8 +4,7 @@ import random
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline.leaks.files import BenchmarkText
 from build_dataset.pipeline.leaks.overlap import Index, lines_shared

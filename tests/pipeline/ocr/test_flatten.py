@@ -5,8 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline.ocr.flatten import flatten, unflatten
 from build_dataset.pipeline.ocr.model import Rect

@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.ocr.readers.header import every_table, row_of, tables
 from build_dataset.schemas.errors import UnreadableDocument

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import docx
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from PIL import Image
 
 from build_dataset.pipeline.ocr.params import OcrParams

@@ -6,8 +6,7 @@ import json
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from PIL import ExifTags, Image
 
 from build_dataset.pipeline.crop import find_paper, page_image

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.ocr import layout
 from build_dataset.pipeline.ocr.layout import arrange

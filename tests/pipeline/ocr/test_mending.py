@@ -6,8 +6,7 @@ import re
 
 import pymupdf
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.characters import UNREADABLE
 from build_dataset.pipeline.ocr import engines, mending, stage, tasks

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.parse.folding import fold, join_lines, structural, width, without_digits
 from build_dataset.pipeline.parse.heads import announcement, group_head

@@ -8,8 +8,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline.ocr.readers.header import tables
 from build_dataset.pipeline.parse.columns import Unclear

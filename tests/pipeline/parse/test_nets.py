@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline.parse.nets import Reading, asked_for, cast, self_contained
 from build_dataset.schemas.dataset import SourceParams

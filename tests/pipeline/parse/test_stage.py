@@ -6,8 +6,7 @@ import json
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline.parse.paper import finish
 from build_dataset.pipeline.parse.params import ParseParams

@@ -1,7 +1,6 @@
 import pytest
 import yaml
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from build_dataset.pipeline.rendering.markdown import code, environment, number, percent, scalar, table, text
 

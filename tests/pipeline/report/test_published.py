@@ -8,8 +8,7 @@ import statistics
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline.report.published import cmb_table1, cmb_table2, table2
 

@@ -8,8 +8,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline.review.agreement import agreement, agreement_by_part, agreement_with_annotators, draws_of
 from build_dataset.pipeline.stats import agreement as coefficients

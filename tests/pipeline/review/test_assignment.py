@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review.progress import answered_by, assign, single_reviewed

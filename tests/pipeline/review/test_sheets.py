@@ -10,8 +10,7 @@ from build_dataset.annotation.label_studio.projects import REVIEW
 from build_dataset.annotation.label_studio.pull import Pulled
 from build_dataset.annotation.label_studio.tasks import ReviewTask
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.review import sheets, workbook
-from build_dataset.pipeline.review import stage as review
+from build_dataset.pipeline.review import sheets, stage as review, workbook
 from build_dataset.pipeline.review.folder import write_pulled
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.schemas.annotations import Annotation, ExpertReview

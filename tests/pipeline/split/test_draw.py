@@ -8,8 +8,7 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from build_dataset.pipeline.split import draw as margins
 from build_dataset.pipeline.split.draw import Contents, SplitDraw

@@ -1,7 +1,6 @@
 from fractions import Fraction
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from build_dataset.pipeline.split.units import OTHER, pool_small, round_cells, totals_by_number, totals_by_share
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from build_dataset.pipeline.evaluate.backends.local import loading
-from build_dataset.pipeline.evaluate.backends.local import loading as needs
+from build_dataset.pipeline.evaluate.backends.local import loading, loading as needs
 from build_dataset.pipeline.evaluate.params import EvaluateParams, TransformersModel
 from build_dataset.pipeline.evaluate.stage import problems
 from build_dataset.schemas.dataset import DatasetParams
