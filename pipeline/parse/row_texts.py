@@ -15,9 +15,7 @@ from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
 _FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
-_FINDS = [
-    ((row["reason"], row["says"]), one.match if one.pattern.startswith(r"\A") else one.search) for row, one in _FORMS
-]
+_FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
 """Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
 _IN_UNUSUAL = frozenset("<(.:[#_")  # one of them stands in every such text
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity

@@ -309,9 +309,8 @@ def _table(path: Path) -> tuple[list[list[str]], int]:
 
 def _column(title: str) -> str:
     """Return the name of the column that a head names: ``解析``, ``Explanation`` or both; nothing where it is none."""
-    heads = {
-        word.casefold(): name for name, (head, _) in room.COLUMNS.items() for word in re.split(r"[\s（]", head)[:2]
-    }
+    names = [(name, re.split(r"[\s（]", head)[:2]) for name, (head, _) in room.COLUMNS.items()]
+    heads = {word.casefold(): name for name, words in names for word in words}
     return next((heads[word] for word in re.split(r"[\s（(]", title.casefold()) if word in heads), "")
 
 
