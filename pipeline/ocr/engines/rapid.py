@@ -12,9 +12,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from build_dataset.pipeline.ocr.engines import ctc, network
 from build_dataset.pipeline.ocr.engines.cascade import Cascade, Recogniser
-from build_dataset.pipeline.ocr.engines.ctc import Glyph
+from build_dataset.pipeline.ocr.engines.ctc import GAP, SURE, Glyph
+from build_dataset.pipeline.ocr.engines.network import (
+    STEP,
+    Detector,
+    cut_line,
+    grown,
+    in_package,
+    mark_lost,
+    narrow_line,
+    raise_digits,
+)
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Pixels, Word
 from build_dataset.pipeline.ocr.language.counts import out_of_place, shipped_language
@@ -52,7 +61,7 @@ def backend(params: RapidOcrParams) -> str:
 def _model(size: str, part: str) -> Path:
     """Return a model file: tiny ones lie in ``models``, small ones ship inside rapidocr."""
     name = f"PP-OCRv6_{part}_{size}.onnx"
-    path = _MODELS / name if size == "tiny" else network.in_package("rapidocr", "models", name)
+    path = _MODELS / name if size == "tiny" else in_package("rapidocr", "models", name)
     if path is None:
         raise UserError("[ocr.rapidocr] rapidocr has no PP-OCRv6 models: pip install 'rapidocr>=3.10'")
     return path
@@ -73,7 +82,7 @@ class RapidEngine(OcrEngine):
 
         cv2.setNumThreads(1)
         runs_on = backend(params)
-        self._detector = network.Detector(_model("tiny", "det"), runs_on, params.detection_side)
+        self._detector = Detector(_model("tiny", "det"), runs_on, params.detection_side)
         self._good = Recogniser.load(_model("small", "rec"), runs_on)
         tiny = Recogniser.load(_model("tiny", "rec"), runs_on, _MODELS / "PP-OCRv6_rec_tiny.txt")
         # Parts that are read again are hard: at full width 35 of 14,408 characters of scans were wrong, squeezed 40.
@@ -95,12 +104,12 @@ class RapidEngine(OcrEngine):
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The lines of an RGB image."""
         page = np.ascontiguousarray(pixels[:, :, ::-1])
-        cut = [(box, network.cut_line(page, box)) for box in self._detector.find(page)]
+        cut = [(box, cut_line(page, box)) for box in self._detector.find(page)]
         found = [(box, image) for box, image in cut if image is not None]
         lines = self._lines.read([image for _, image in found])
         words = []
         for (box, image), glyphs in zip(found, lines, strict=True):
-            network.raise_digits(image, glyphs)
+            raise_digits(image, glyphs)
             if any(glyph.gap >= 1 for glyph in glyphs):
                 image, glyphs = self._wider(page, box) or (image, glyphs)
             glyphs = _stripped(glyphs)
@@ -116,12 +125,12 @@ class RapidEngine(OcrEngine):
         if not (places := sorted(unsure.union(strange))):
             return word
         first, last = glyphs[max(0, places[0] - _AROUND)], glyphs[min(len(glyphs) - 1, places[-1] + _AROUND)]
-        left = max(0, round((first.at - _EM_STEPS) * network.STEP))
-        clip = network.narrow_line(image[:, left : round((last.at + _EM_STEPS) * network.STEP)], _WIDER)
+        left = max(0, round((first.at - _EM_STEPS) * STEP))
+        clip = narrow_line(image[:, left : round((last.at + _EM_STEPS) * STEP)], _WIDER)
         (read,) = self._good.read([clip], [False])
         letters = [glyph for glyph in read if glyph.char != " "]
         for at in places:
-            middle = (glyphs[at].at - left / network.STEP) * _WIDER
+            middle = (glyphs[at].at - left / STEP) * _WIDER
             near = min(letters, key=lambda glyph: abs(glyph.at - middle), default=None)
             if near and abs(near.at - middle) < _NEAR:
                 doubts[at] = _both(word.text[at], doubts.get(at) or _doubt(at, glyphs[at]), near)
@@ -129,12 +138,12 @@ class RapidEngine(OcrEngine):
 
     def _wider(self, page: Pixels, box: NDArray[np.float32]) -> tuple[Pixels, list[Glyph]] | None:
         """Return a line with more of the page around it, and what is read; None where ink is still unclaimed."""
-        image = network.cut_line(page, network.grown(box))
+        image = cut_line(page, grown(box))
         if image is None:
             return None
         (glyphs,) = self._good.read([image])
-        network.raise_digits(image, glyphs)
-        return None if network.mark_lost(image, glyphs) else (image, glyphs)
+        raise_digits(image, glyphs)
+        return None if mark_lost(image, glyphs) else (image, glyphs)
 
 
 def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
@@ -145,7 +154,7 @@ def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
     text = _COUNT.sub(lambda found: superscript(found[0].replace("°", "9")), text)
     corners = tuple((float(x), float(y)) for x, y in box)
     score = math.prod(glyph.confidence for glyph in glyphs if glyph.char.isalnum())
-    unsure = (at for at, glyph in enumerate(glyphs) if glyph.confidence < ctc.SURE or glyph.gap > ctc.GAP)
+    unsure = (at for at, glyph in enumerate(glyphs) if glyph.confidence < SURE or glyph.gap > GAP)
     doubts = tuple(_doubt(at, glyphs[at]) for at in unsure)
     return Word(text, corners, round(score, 6), doubts)
 

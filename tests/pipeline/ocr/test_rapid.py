@@ -22,7 +22,7 @@ from build_dataset.schemas.errors import UserError
 
 
 def test_absent_small_models_are_told_before_a_page_is_read(monkeypatch):
-    monkeypatch.setattr(rapid.network, "in_package", lambda *path: None)
+    monkeypatch.setattr(rapid, "in_package", lambda *path: None)
     with pytest.raises(UserError, match="no PP-OCRv6 models"):
         RapidEngine.check(RapidOcrParams())
 
@@ -165,10 +165,10 @@ def test_lines_are_cut_at_full_width_and_given_to_both_models(monkeypatch: pytes
         return None if box[0, 0] == 20 else np.full((48, 60, 3), 255, np.uint8)
 
     monkeypatch.setattr("cv2.setNumThreads", threads.append)
-    monkeypatch.setattr(rapid.network, "Detector", FakeDetector)
+    monkeypatch.setattr(rapid, "Detector", FakeDetector)
     monkeypatch.setattr(rapid, "Cascade", FakeCascade)
     monkeypatch.setattr(rapid.Recogniser, "load", load)
-    monkeypatch.setattr(rapid.network, "cut_line", cut_line)
+    monkeypatch.setattr(rapid, "cut_line", cut_line)
     engine = RapidEngine(RapidOcrParams(backend="onnxruntime"))
     assert threads == [1]
     side = RapidOcrParams().detection_side
