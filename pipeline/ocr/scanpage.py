@@ -115,19 +115,17 @@ def _part(text: str, at: int, box: Rect) -> Rect:
     return Rect(left, box.y0, left + step * sum(widths[at : at + 1]), box.y1)
 
 
-def to_page(
-    value: dict[str, Any], reason: str, engine: str, version: str, language: Language | None = None
-) -> PageRead:
+def to_page(seen: dict[str, Any], reason: str, engine: str, version: str, language: Language | None = None) -> PageRead:
     """The page that ``recognise`` saw, laid out in lines.
 
     Slanted words (watermarks) are left out; a slightly turned page is straightened for layout, not its boxes.
     Words with doubts are decoded with ``language``; the page's legibility lowers the confidence of others.
     """
-    words = words_of(value["words"], value["legibility"])
+    words = words_of(seen["words"], seen["legibility"])
     if language is not None and all(word.doubts is not None for word in words):
         words = decode(words, language)
     angle = page_angle(words)
-    centre = (value["width"] / 2, value["height"] / 2)
+    centre = (seen["width"] / 2, seen["height"] / 2)
     runs = []
     for word in (word for word in words if not is_slanted(word, angle) and not is_across_rows(word, words)):
         level = replace(word, corners=tuple(rotate_point(point, -angle, centre) for point in word.corners))
@@ -135,25 +133,25 @@ def to_page(
         baseline = box.y1 - _DESCENT * box.height
         unsure = tuple(one._replace(box=_part(word.text, one.at, box)) for one in word.unsure)
         runs.append(TextRun(word.text, box, baseline, _size(word, box), word.confidence, unsure=unsure))
-    frame = Rect(0.0, 0.0, value["width"], value["height"])
-    marks = (value["marks"].get(kind, ()) for kind in ("across", "down", "figures"))
+    frame = Rect(0.0, 0.0, seen["width"], seen["height"])
+    marks = (seen["marks"].get(kind, ()) for kind in ("across", "down", "figures"))
     across, down, figures = ([rotate_box(Rect(*box), -angle, centre) for box in boxes] for boxes in marks)
     drawing = Drawing(across, down, [], figures)
     regions = find_scan_regions(drawing, runs, frame)
     lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
     _mend_labels(lines)
-    nodes = np.array(value["nodes"]) if "nodes" in value else None
+    nodes = np.array(seen["nodes"]) if "nodes" in seen else None
 
     def as_it_was(box: Rect) -> Rect:
         turned = rotate_box(box, angle, centre) if angle else box
-        return turned if nodes is None else unflatten(turned, nodes, value["width"], value["height"])
+        return turned if nodes is None else unflatten(turned, nodes, seen["width"], seen["height"])
 
     for line in lines:
         line.box = line.box and as_it_was(line.box)
         line.unsure = tuple(one._replace(box=one.box and as_it_was(one.box)) for one in line.unsure)
-    if turned := value["turned"]:
+    if turned := seen["turned"]:
         reason += f": turned by {turned} degrees"
-    elif value["legibility"] < 1:
+    elif seen["legibility"] < 1:
         reason += ": dark or uneven paper"
     return PageRead(frame.x1, frame.y1, ReadMethod.OCR, engine, version, reason, lines, turned)
 

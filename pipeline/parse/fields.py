@@ -199,12 +199,10 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
     return None
 
 
-def without_text(
-    explanation: str | None, answer_texts: Sequence[str], options: Sequence[tuple[str, str]]
-) -> str | None:
+def without_text(explanation: str | None, key_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> str | None:
     """The explanation without the option's text that an answer repeats; its first letter may be read as a label."""
     known = {unpunctuated(text) for _, text in options}
-    answers = tuple(text for text in map(unpunctuated, answer_texts) if text in known or text[1:] in known)
+    answers = tuple(text for text in map(unpunctuated, key_texts) if text in known or text[1:] in known)
     lines = (explanation or "").split("\n")
     return "\n".join(line for line in lines if not any(text.endswith(unpunctuated(line)) for text in answers)) or None
 

@@ -122,21 +122,19 @@ def grid(texts: Sequence[str], start: int = 0) -> KeyLine | None:
     return KeyLine(pairs, tuple(numbers), lower[2] - start) if known else None
 
 
-def _row(
-    texts: Sequence[str], start: int, label: re.Pattern[str], cells: re.Pattern[str]
-) -> tuple[str, bool, int] | None:
+def _row(texts: Sequence[str], at: int, head: re.Pattern[str], form: re.Pattern[str]) -> tuple[str, bool, int] | None:
     """A row of cells: its text without the label, whether there was one, and the line after it."""
-    if start >= len(texts):
+    if at >= len(texts):
         return None
-    named = label.match(texts[start])
-    match = cells.match(texts[start], named.end() if named else 0)
+    named = head.match(texts[at])
+    match = form.match(texts[at], named.end() if named else 0)
     if not match or not (named or match[1].strip()):
         return None
-    end = start + 1
+    end = at + 1
     if not named or match[1].strip():
         return match[1], named is not None, end
     parts: list[str] = []
-    while end < len(texts) and texts[end].strip() and cells.match(texts[end]):
+    while end < len(texts) and texts[end].strip() and form.match(texts[end]):
         parts.append(texts[end])
         end += 1
     return " ".join(parts), True, end

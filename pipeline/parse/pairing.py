@@ -95,15 +95,13 @@ def pair_keys(papers: Sequence[ParsedPaper], pictured: Set[str] = frozenset()) -
         if 2 * sum(draft.answer is None for draft in paper.questions) >= len(paper.questions)
     )
     free = [PairedDocument(paper, names[paper.document]) for paper in open_ if paper.document not in keyed]
-    originals: dict[str, list[str]] = defaultdict(list)
+    before: dict[str, list[str]] = defaultdict(list)
     for key in keys:
-        _pair(key, named[key.document] or find_papers(key, free), originals, outcome)
+        _pair(key, named[key.document] or find_papers(key, free), before, outcome)
     return outcome
 
 
-def _pair(
-    key: ParsedPaper, papers: Sequence[ParsedPaper], originals: dict[str, list[str]], outcome: ParseOutcome
-) -> None:
+def _pair(key: ParsedPaper, papers: Sequence[ParsedPaper], before: dict[str, list[str]], outcome: ParseOutcome) -> None:
     """Apply a key to the one paper it belongs to, or say why not."""
     if len(papers) != 1:
         reason = "key_of_several_papers" if papers else "key_without_paper"
@@ -113,8 +111,8 @@ def _pair(
         return
     paper, corrected = papers[0], is_corrected(key)
     reason, why = "key_contradicts", _contradiction(key, paper)
-    if not why and not corrected and originals[paper.document]:
-        reason, why = "second_key", f"{paper.document} has {', '.join(originals[paper.document])} already"
+    if not why and not corrected and before[paper.document]:
+        reason, why = "second_key", f"{paper.document} has {', '.join(before[paper.document])} already"
     if why:
         for draft, letters in _compared(key, paper):  # one of the two is wrong, and nobody knows which
             if sorted(letters) != sorted(draft.answer or ""):
@@ -122,7 +120,7 @@ def _pair(
         outcome.review.append(_key_review(key, reason, why))
         return
     if not corrected:
-        originals[paper.document].append(key.document)
+        before[paper.document].append(key.document)
     whole = key.key.size >= WHOLE * len(paper.questions)
     unmatched = apply_key(paper, key.key, replace=corrected and whole)
     outcome.keys[key.document] = paper.document

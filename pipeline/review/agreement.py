@@ -66,9 +66,7 @@ def agreement_by_part(reviews: pl.DataFrame, draws: Draws) -> list[Agreement]:
     return rows
 
 
-def agreement_with_annotators(
-    reviews: pl.DataFrame, annotations: Iterable[Annotation], draws: Draws
-) -> list[Agreement]:
+def agreement_with_annotators(reviews: pl.DataFrame, proposals: Iterable[Annotation], draws: Draws) -> list[Agreement]:
     """Agreement of experts with each annotator: in all, by what they did with its label, and blind to it.
 
     Accepted and changed labels are compared with the label that was shown, also where the annotator says something
@@ -76,7 +74,7 @@ def agreement_with_annotators(
     question with two reviews counts twice in ``items``.
     """
     stated: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
-    for annotation in annotations:
+    for annotation in proposals:
         stated[annotation.annotator, annotation.dimension].setdefault(annotation.question_id, annotation.label)
     pairs: dict[tuple[str, str, str | None], list[tuple[str, str]]] = defaultdict(list)
     for row in reviews.sort("question_id", maintain_order=True).iter_rows(named=True):
