@@ -14,7 +14,7 @@ from build_dataset.pipeline.claims.explanations import contradiction
 from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
 from build_dataset.pipeline.parse.cells import Fields, Options
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
-from build_dataset.pipeline.parse.fields import filled_blank
+from build_dataset.pipeline.parse.fields import filled_blank, letters_inside
 from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
 from build_dataset.pipeline.parse.labels import cut_stem, run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
@@ -253,8 +253,8 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
     blank, filled = filled_blank(stem, labels, anywhere=False)
     if filled and ((answer is None and stated is None) or answer == list(filled)):
         stem, answer = blank, list(filled)
-    elif filled:
-        doubts.append(("answer_in_text", f"the stem holds {filled}, the key is {''.join(answer or [])}"))
+    elif filled or (answer and letters_inside(stem) == "".join(answer)):  # 以（A）为主线 tells the key
+        doubts.append(("answer_in_text", f"the stem holds {letters_inside(stem)}, the key is {''.join(answer or [])}"))
     doubts += _doubts(options, answer, stated)
     if options.spaced and not habits.spaced:
         doubts.append(("label_inside_text", "its options alone begin with labels, which may be words"))
