@@ -117,8 +117,8 @@ def fault_of_status(
     }
     message = next((_FAULTS["hopeless"][name] for name, holds in cases.items() if holds), None)
     known = {"url": options.base_url, "model": options.model, "variable": options.api_key_env}
-    if (why := (None if message is None else str(message).format(status=status, **known))) is not None:
-        raise errors.UserError(why) from None
+    if message is not None:
+        raise errors.UserError(str(message).format(status=status, **known)) from None
     if code in _FAULTS["codes"]["refused"]:
         return Fault(Reason.REFUSED, f"the endpoint's filter refused the question (HTTP {status})", retry=False)
     if code in _FAULTS["codes"]["too_long"] or status == 413:

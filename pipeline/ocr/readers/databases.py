@@ -153,10 +153,11 @@ def _without_markup(grid: list[list[str]]) -> list[list[str]]:
 
 def _parent(grids: Grids, name: str, header: str, base: str) -> str | None:
     """Return the table of questions that a column names: by its name, question_id, or as both have it, qid."""
-    named = (one for one in grids if one != name and plain_header(one).rstrip("s").endswith(base.rstrip("s")))
+    named = next((it for it in grids if it != name and plain_header(it).rstrip("s").endswith(base.rstrip("s"))), None)
+    if named or (_keyed_by(grids[name], header) and not _lists_options(grids[name][0])):
+        return named
     both = {one: grid for one, grid in grids.items() if one != name and header in grid[0] and _keyed_by(grid, header)}
-    of_options = _lists_options(grids[name][0]) or not _keyed_by(grids[name], header)
-    return next(named, max(both, key=lambda one: len(str(both[one])), default=None) if of_options else None)
+    return max(both, key=lambda one: len(str(both[one])), default=None)
 
 
 def _lists_options(columns: list[str]) -> bool:
