@@ -173,8 +173,8 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
     draft.options = list(run.options)
     if run.repaired:
         text = dict(run.options)[run.repaired]
-        if text[:1].upper() == run.repaired:
-            draft.flag("label_put_back", f"{text[:20]!r} may begin with its label {run.repaired}")
+        if text[:1].upper() == run.repaired or _P.typed_wrong.match(text):
+            draft.flag("label_put_back", f"{text[:20]!r} may begin with a label in place of {run.repaired}")
     again = find_run(head, run.last)  # a second question whose number was not read
     if again and len(again.options) >= min(3, len(run.options)) and again.strength >= 2:
         detail = f"options start again after {run.options[-1][0]}: {again.options[0][1][:40]!r}"

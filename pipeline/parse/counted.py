@@ -16,6 +16,7 @@ from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 LATIN = str.maketrans("АБВГДЕ", LABELS[:6], "И")  # without и (and): Ответ: А и В
+ALIKE = str.maketrans("АВСДЕ", LABELS[:5])  # letters of one shape
 MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
 MIN_SHARE = 0.8  # share of questions that must have counted options
 MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
@@ -46,8 +47,13 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 
 def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
-    """Return the pieces of a paper with Cyrillic labels with Latin ones: А) Б) В) and Ответ: Б."""
-    if sum(_P.cyrillic_second.match(piece.text) is not None for piece in pieces) < MIN_QUESTIONS:
+    """Return the pieces of a paper with Cyrillic labels with Latin ones: А) Б) В) and Ответ: Б, or А) В) С) Д)."""
+    second, alike = (
+        sum(form.match(piece.text) is not None for piece in pieces) for form in (_P.cyrillic_second, _P.alike_third)
+    )
+    if alike >= max(MIN_QUESTIONS, second):
+        return [replace(piece, text=_P.alike.sub(lambda one: one[0].translate(ALIKE), piece.text)) for piece in pieces]
+    if second < MIN_QUESTIONS:
         return pieces
 
     def latin(match: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ _P = Patterns(__name__)
 CHINESE = _P.whole("@chinese@")
 _SECTIONS = [re.compile(row["pattern"]) for row in _P.rows("sections")]
 _GROUPS = [re.compile(row["pattern"]) for row in _P.rows("groups")]
+MANY = 12  # questions from which on a span alone on its line names those of a section
 CASE_LINES = 15  # most lines of a case that names its questions at its end
 INSTRUCTION = _P.instruction
 PASSAGE = _P.passage_head
@@ -179,6 +180,8 @@ def group_head(text: str) -> GroupHead | None:
     text = structural(text)
     span = next((span for form in _GROUPS if (span := form.match(text))), None)
     named = _group_span(span)
+    if span and named and named[1] - named[0] >= MANY and not re.search(r"\w", text[span.end() :]):
+        return None  # (Questions 1–20) under the head of a section: no case has so many
     if span and named:
         closing = re.compile(r"[^。:：)）】\]]*[)）】\]]?\s*[。:：]?").match(text, span.end())
         end = closing.end() if closing else len(text)

@@ -6,6 +6,7 @@ Other notations become lines of a paper: web text in one line, Moodle's {~%100%�
 import re
 import unicodedata
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -29,6 +30,7 @@ _P = Patterns(__name__)
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
 MIN_GLUED = 120  # characters from which on a line may hold several questions
+MIN_SIGNED, MOST_SIGNED = 8, 0.9  # least number and share of labels with a sign of the whole paper
 MIN_NUMBERS = 2  # least number of numbers that run on for a line to hold several questions
 KEY, TICK = "(正确答案)", " √"  # behind options that a notation calls right, and that have a mark before them
 SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
@@ -170,9 +172,29 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces with every part of a question on lines of its own, and its options with labels."""
-    lines = _labelled(part for piece in pieces for part in _parts(piece))
+    lines = _labelled(part for piece in _without_signs(pieces) for part in _parts(piece))
     marks = ((line, _P.marked_before.match(line.text)) for line in lines)  # *B 乙, √ C. 丙: the mark goes behind it
     return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
+
+
+def _without_signs(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """Return the pieces without a sign that nearly all labels have (&A. 甲); one star an item, B) *乙, is a tick."""
+    found = [_P.label_signs.match(piece.text) if piece.kind not in REGIONS else None for piece in pieces]
+    marks = [match for match in found if match]
+    items = sum(match["letter"] in "Aa" for match in marks)
+    signs = Counter(match["sign"] for match in marks if match["sign"])
+    everywhere = [sign for sign, times in signs.items() if times >= max(MIN_SIGNED, MOST_SIGNED * len(marks))]
+    starred = sum(bool(match["star"]) for match in marks)
+    ticks = max(MIN_SIGNED, MOST_SIGNED * items) <= starred <= len(marks) / 2
+    lines = list[ParsedLine]()
+    for piece, match in zip(pieces, found, strict=True):
+        text = piece.text
+        if match and ticks and match["star"]:
+            text = f"{match['label']} {text[match.end() :].strip()}{TICK}"
+        elif match and match["sign"] in everywhere:
+            text = text[match.start("label") :]
+        lines.append(replace(piece, text=text) if text is not piece.text else piece)
+    return lines
 
 
 def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
@@ -203,6 +225,10 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
 def _apart(text: str) -> str:
     """Break a line before its heads and answers, and before the numbers that run on from 1."""
     marks = list(_P.glued_number.finditer(text))
+    head = _P.glued_head.search(text) if number_candidate(0, text) else None
+    one = next((mark.start() for mark in marks if head and mark[1] == "1" and mark.start() >= head.end()), None)
+    if head and one:  # 1、试卷一、单选题1.首选: the first number is that of a page of a site
+        return f"{text[: head.start()]}\n{text[head.start() : one]}\n{_apart(text[one:])}"
     first = next((at for at, mark in enumerate(marks) if mark[1] == "1"), len(marks))
     chosen: list[int] = []
     for mark in marks[first:]:
