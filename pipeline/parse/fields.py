@@ -192,6 +192,13 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
         hits = hits or [label for label, option in latin if answer.startswith(option)]  # B超检查
         if len(hits) == 1:
             return hits[0]
+        rest, said = answer, ""
+        for label, option in texts:  # Answer: A) Aspirin, C) Warfarin
+            mark = re.match(rf"[(（]?{label}[)）.．:：]?", rest)
+            if option and mark and rest.startswith(option, mark.end()):
+                rest, said = rest[mark.end() + len(option) :], said + label
+        if said and not rest:
+            return said
         parts = [unpunctuated(part) for part in re.split("[,，;；、\n]", text)]
         named = [label for part in parts for label, option in texts if part == option]
         if len({*named}) == len(parts) > 1:  # 答案：青霉素，红霉素

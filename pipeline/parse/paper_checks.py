@@ -28,6 +28,7 @@ REPEATED, SHORT = 3, 8
 UNDER = "stands under the last option"  # of a line: another check asks whether it was found
 MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
 BEHIND = 0.2  # share of questions with an explanation without a mark up to which a title is none
+FOREIGN = 0.25  # share of a section's answers that name no option from which on all may be those of other questions
 MAX_CASE_QUESTIONS = 9  # most questions on one case; those after a case that no head announces may be its
 ANSWERS, COMPARED = Checks("paper"), Checks("paper")
 Findings = Iterable[tuple[Draft, str]]
@@ -184,9 +185,11 @@ def _lost_options(judged: Judged) -> Findings:
     beyond_last = (draft for draft in questions if max(draft.answer or "A") > draft.options[-1][0])  # D of ABC
     short = group_values((draft.section, len(draft.options)) for draft in beyond_last)
     sizes = Counter(draft.section for draft in questions)
+    answered = Counter(draft.section for draft in questions if draft.answer)
     for draft in questions:
+        others = len(short.get(draft.section, ())) > max(1, FOREIGN * answered[draft.section]) and draft.answer
         beyond = [size for size in short.get(draft.section, ()) if size >= len(draft.options)]
-        if len(beyond) > max(1, MISPRINTED * sizes[draft.section]):
+        if others or len(beyond) > max(1, MISPRINTED * sizes[draft.section]):  # the key is that of others
             yield draft, f"{len(beyond)} answers of its section name options that were not read"
 
 
@@ -301,6 +304,7 @@ def _answer_before_first(judged: Judged) -> Findings:
 def _parts_of_number(judged: Judged) -> Findings:
     outline = judged.paper.outline
     styles = {id(item.block): item.style for item in reversed(outline.items)}
+    halves = {id(item.block) for item in outline.items if item.printed.strip().endswith((")", "）"))}  # 1) … 2) …
     opening = [piece.text for piece in outline.preamble if piece.kind not in REGIONS]
     for block in outline.blocks:
         lines, opening = opening + block.heads[1:], [] if id(block) in styles else opening
@@ -309,6 +313,7 @@ def _parts_of_number(judged: Judged) -> Findings:
             continue
         head = lines[marks[-1].line]
         in_brackets = styles.get(id(block)) == heads.NumberStyle.PAREN and not heads.INSTRUCTION.search(head)
+        in_brackets |= id(block) in halves and heads.tells_of_patient(head[marks[-1].end :])
         for draft in judged.questions if in_brackets else ():
             if draft.block is block:
                 yield draft, f"it may be a part of {head[:20]!r}"
