@@ -48,9 +48,8 @@ _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{2,6});")  # A character as web page
 _SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
 """SpO<sub>2</sub>, 10<sup>9</sup>/L; a tag without its end may be what a question asks for."""
 _READING = re.compile(r"<r[tp]>[^<>]{0,80}</r[tp]>")  # <ruby>漢字<rt>かんじ</rt></ruby>
-_CODE = r"(?<!=> )(?<!=>)(?<!return )"  # const Hello = () => <div>甲</div> shows its tags
 _TAGGED = re.compile(
-    _CODE + r"<(p|b|i|u|em|strong|span|font|div|label|ruby|rb)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>"
+    r"(?<!=> )(?<!return )<([pbiu]|em|strong|span|font|div|label|ruby|rb)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>"
 )
 _APART = re.compile(r"(?<=\S)(?=<(?:p|div)[\s>])|(?<=</p>)(?=[^<\s])|(?<=</div>)(?=[^<\s])")
 """A place between a paragraph and other text: <p>甲</p><p>乙</p> are two lines."""

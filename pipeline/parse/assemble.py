@@ -236,7 +236,12 @@ def _answer(draft: Draft, fields: item_fields.Fields, reading: ItemText) -> None
         draft.take_answer(printed[0], "inline" if fields.answers else "beside" if beside else "marked")
         if item_fields.repeats_answer(draft.explanation or "", printed[0], draft.options):
             draft.explanation = None
-        _clear_blank(draft, labels, reading)
+        # The stem may show in its blank the answer that stands behind a mark too: …的是（C）。 答案：C.
+        stem, letters = item_fields.filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
+        if letters and letters == draft.answer:
+            draft.stem = stem
+        elif letters and reading.habits.blanks_inside:
+            draft.flag("answers_disagree", f"{letters} in its blank, {draft.answer} behind the mark")
     else:
         draft.stem, letters = item_fields.filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
         draft.in_blank = letters is not None
@@ -245,15 +250,6 @@ def _answer(draft: Draft, fields: item_fields.Fields, reading: ItemText) -> None
         draft.flag("answer_not_read", f"answer given as {fields.answer_texts[0][:40]!r}")
     if draft.answer is None:
         draft.take_answer(item_fields.concluded_answer(fields.explanation), "concluded")
-
-
-def _clear_blank(draft: Draft, labels: list[str], reading: ItemText) -> None:
-    """Empty the blank of a stem that shows the answer which stands behind a mark too: …的是（C）。 答案：C."""
-    stem, letters = item_fields.filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
-    if letters and letters == draft.answer:
-        draft.stem = stem
-    elif letters and reading.habits.blanks_inside:
-        draft.flag("answers_disagree", f"{letters} in its blank, {draft.answer} behind the mark")
 
 
 def _share_case(draft: Draft, group: Group | None) -> None:

@@ -48,9 +48,8 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
     """Return the pieces of a paper with Cyrillic labels with Latin ones: А) Б) В) and Ответ: Б, or А) В) С) Д)."""
-    second, alike = (
-        sum(form.match(piece.text) is not None for piece in pieces) for form in (_P.cyrillic_second, _P.alike_third)
-    )
+    forms = (_P.cyrillic_b, _P.alike_c)
+    second, alike = (sum(form.match(piece.text) is not None for piece in pieces) for form in forms)
     if alike >= max(MIN_QUESTIONS, second):
         return [replace(piece, text=_P.alike.sub(lambda one: one[0].translate(ALIKE), piece.text)) for piece in pieces]
     if second < MIN_QUESTIONS:

@@ -60,7 +60,7 @@ def _heads(cutting: Cutting) -> None:
             continue
         if head := heads.group_head(piece.text):
             cutting.share(index, head)
-        elif heads.is_section_head(piece.text) or heads.numeral(piece.text):
+        elif heads.is_section_head(piece.text) or heads.NUMERAL.match(piece.text):
             if not _runs_over(cutting.pieces, index):
                 cutting.roles[index] = Role.SECTION
         elif not piece.centred or heads.number_candidate(index, piece.text):
@@ -206,7 +206,7 @@ def _essays(cutting: Cutting) -> None:
         if role is not Role.SECTION:
             continue
         announced = heads.announcement(text).kind
-        if announced is None and kind == "short_answer" and heads.numeral_value(text) and not heads.numeral(text):
+        if announced is None and kind == "short_answer" and heads.numeral_value(text) and not heads.NUMERAL.match(text):
             cutting.number(_numeral_mark(index, text))
         else:
             kind = announced
@@ -252,7 +252,7 @@ def _announcing_spans(cutting: Cutting) -> None:
             cutting.share(index, head)
         elif counted > 1 and following:
             cutting.share(index, GroupHead(following, following + counted - 1, options=False, end=len(text)))
-        elif heads.numeral(text) and cutting.roles[index : index + 2] == [Role.SECTION, Role.TEXT]:
+        elif heads.NUMERAL.match(text) and cutting.roles[index : index + 2] == [Role.SECTION, Role.TEXT]:
             cutting.share(index, GroupHead(None, None, options=False, end=len(text)))
 
 

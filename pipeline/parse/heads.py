@@ -16,9 +16,9 @@ _P = Patterns(__name__)
 CHINESE = _P.whole("@chinese@")
 _SECTIONS = [re.compile(row["pattern"]) for row in _P.rows("sections")]
 _GROUPS = [re.compile(row["pattern"]) for row in _P.rows("groups")]
-MANY = 12  # questions from which on a span alone on its line names those of a section
 CASE_LINES = 15  # most lines of a case that names its questions at its end
 INSTRUCTION = _P.instruction
+NUMERAL = _P.numeral  # of a section, and nothing else: 一、 alone
 PASSAGE = _P.passage_head
 _ANNOUNCED = _P.table("announced")
 _CHOICE = {"single", *QuestionType}  # kinds of multiple-choice items that a head announces
@@ -155,11 +155,6 @@ def may_be_key_head(text: str) -> bool:
     return _P.may_be_key_head.fullmatch(bare) is not None and _P.no_key_head.search(bare) is None
 
 
-def numeral(text: str) -> bool:
-    """Return whether a line is a section's numeral and nothing else, as in 一、 alone."""
-    return _P.numeral.match(text) is not None
-
-
 class GroupHead(NamedTuple):
     """A head such as (1~3题共用题干) or (4~6题共用备选答案)."""
 
@@ -180,17 +175,15 @@ def group_head(text: str) -> GroupHead | None:
     text = structural(text)
     span = next((span for form in _GROUPS if (span := form.match(text))), None)
     named = _group_span(span)
-    if span and named and named[1] - named[0] >= MANY and not re.search(r"\w", text[span.end() :]):
-        return None  # (Questions 1–20) under the head of a section: no case has so many
     if span and named:
         closing = re.compile(r"[^。:：)）】\]]*[)）】\]]?\s*[。:：]?").match(text, span.end())
         end = closing.end() if closing else len(text)
-        return GroupHead(*named, _about_options(text[:end]), end)
+        return GroupHead(*named, _P.about_options.search(text[:end]) is not None, end)
     if case := _P.case.match(text):
         return GroupHead(None, None, options=False, end=case.end())
     shared = _P.shared.search(text) and re.search(r"题干|題幹|备选答案|选项|選項", text)
     if shared and len(text.strip()) <= 24 and not _P.span_later.search(text):
-        return GroupHead(None, None, _about_options(text), len(text))
+        return GroupHead(None, None, _P.about_options.search(text) is not None, len(text))
     return None
 
 
@@ -219,10 +212,6 @@ def span_head(text: str) -> GroupHead | None:
     """A line that is nothing but a span of numbers: [71-75], （3～4题）."""
     named = _group_span(_P.span_alone.match(structural(text)))
     return GroupHead(*named, options=False, end=len(text)) if named else None
-
-
-def _about_options(text: str) -> bool:
-    return re.search(r"备选|備選|选项|選項|答案", text) is not None
 
 
 @dataclass(frozen=True, slots=True)

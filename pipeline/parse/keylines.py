@@ -155,7 +155,7 @@ def _head_end(text: str) -> int | None:
     for place in _P.rest.finditer(text, 0, HEAD_LENGTH):
         head = text[: place.start()].strip(" \t")
         is_key = heads.is_likely_key_head(head)  # 参考答案：1.A 2.B
-        if not (is_key or heads.numeral(head) or heads.is_section_head(head)):
+        if not (is_key or heads.NUMERAL.match(head) or heads.is_section_head(head)):
             continue
         if len(line_pairs(text[place.start() :])) > (1 if is_key else 0):
             return place.start()
@@ -201,7 +201,7 @@ def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[i
         elif index in opened:
             armed = not _explained(pieces, index)
         else:
-            armed = armed and (heads.is_section_head(text) or heads.numeral(text))
+            armed = armed and (heads.is_section_head(text) or heads.NUMERAL.match(text))
     _empty_short_rows(pieces, lines)
     return lines
 

@@ -12,10 +12,8 @@ from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.schemas.grouping import group_values
 
 MIN_LOST, USUAL = 0.9, 0.95  # a line may be lost above so many line heights over the usual gap (95 % of gaps)
-RAGGED = 0.1
-"""Largest share of pages, at least one, that may end higher, or begin lower, than the others because of lost lines."""
-BEFORE_HEAD, BEFORE_KEY = 1.5, 2.5
-"""The room, in lines, that may stand before a head, and before the first entry of a key without a head: 1、B."""
+RAGGED = 0.1  # largest share of pages, at least one, that may end higher, or begin lower, because of lost lines
+BEFORE_HEAD, BEFORE_KEY = 1.5, 2.5  # lines of room before a head, and before a key's first entry without one: 1、B
 HEADS_TELL = 4  # least number of heads that tell whether pages leave room before them
 
 LinePair = tuple[ParsedLine, ParsedLine]

@@ -30,8 +30,8 @@ _P = Patterns(__name__)
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
 MIN_GLUED = 120  # characters from which on a line may hold several questions
-MIN_SIGNED, MOST_SIGNED = 8, 0.9  # least number and share of labels with a sign of the whole paper
 MIN_NUMBERS = 2  # least number of numbers that run on for a line to hold several questions
+MIN_SIGNED, MOST_SIGNED = 8, 0.9  # least number and share of labels with a sign of the whole paper
 KEY, TICK = "(正确答案)", " √"  # behind options that a notation calls right, and that have a mark before them
 SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
 
@@ -177,24 +177,20 @@ def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
 
 
-def _without_signs(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
-    """Return the pieces without a sign that nearly all labels have (&A. 甲); one star an item, B) *乙, is a tick."""
-    found = [_P.label_signs.match(piece.text) if piece.kind not in REGIONS else None for piece in pieces]
-    marks = [match for match in found if match]
-    items = sum(match["letter"] in "Aa" for match in marks)
+def _without_signs(pieces: Sequence[ParsedLine]) -> Iterator[ParsedLine]:
+    """Yield the pieces without a sign that nearly all labels have (&A. 甲); one star an item, B) *乙, is a tick."""
+    found = [(piece, _P.label_signs.match(piece.text) if piece.kind not in REGIONS else None) for piece in pieces]
+    marks = [match for _, match in found if match]
     signs = Counter(match["sign"] for match in marks if match["sign"])
-    everywhere = [sign for sign, times in signs.items() if times >= max(MIN_SIGNED, MOST_SIGNED * len(marks))]
-    starred = sum(bool(match["star"]) for match in marks)
+    everywhere = {sign for sign, times in signs.items() if times >= max(MIN_SIGNED, MOST_SIGNED * len(marks))}
+    items, starred = (sum(bool(match[name]) for match in marks) for name in ("first", "star"))
     ticks = max(MIN_SIGNED, MOST_SIGNED * items) <= starred <= len(marks) / 2
-    lines = list[ParsedLine]()
-    for piece, match in zip(pieces, found, strict=True):
-        text = piece.text
+    for piece, match in found:
         if match and ticks and match["star"]:
-            text = f"{match['label']} {text[match.end() :].strip()}{TICK}"
-        elif match and match["sign"] in everywhere:
-            text = text[match.start("label") :]
-        lines.append(replace(piece, text=text) if text is not piece.text else piece)
-    return lines
+            piece = replace(piece, text=f"{match['mark']} {piece.text[match.end() :].strip()}{TICK}")
+        yield (
+            replace(piece, text=piece.text[match.start("mark") :]) if match and match["sign"] in everywhere else piece
+        )
 
 
 def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:

@@ -10,7 +10,6 @@ from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, waiting_item
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.questions import ReviewItem
 
 _P = Patterns(__name__)
 _SESSIONS = _P.table("sessions")
@@ -18,8 +17,7 @@ _TITLE_LENGTH = 400  # of a document's head, which names its session; questions 
 _ALONE = 2  # points of a key that is called 答案 and no more, for the only paper without a key in its folder
 _ENOUGH = 3  # points of evidence in the texts that make a match without a matching name
 WHOLE = 0.9  # share of questions that a key must answer to override another; a key with fewer may be misread
-DIFFERENT = 0.3
-"""Share of a paper's own answers that another paper's key contradicts: 3 in 4 by chance; after appeals 1 in 20."""
+DIFFERENT = 0.3  # share of own answers that a key of another paper contradicts: by chance 0.75, after appeals 0.05
 COMPARED = 5  # the least number of answers compared for that
 
 Sessions = dict[str, set[str]]  # marks of a session by their kind: year, sitting, volume, code
@@ -103,11 +101,13 @@ def pair_keys(papers: Sequence[ParsedPaper], pictured: Set[str] = frozenset()) -
 
 def _pair(key: ParsedPaper, papers: Sequence[ParsedPaper], before: dict[str, list[str]], outcome: ParseOutcome) -> None:
     """Apply a key to the one paper it belongs to, or say why not."""
+    of_key = f"{key.document}: a key of {key.key.size} answers; "
     if len(papers) != 1:
         reason = "key_of_several_papers" if papers else "key_without_paper"
         names = ", ".join(paper.document for paper in papers)
         nobody = "no paper without a key has its name, or its session, code and count"
-        outcome.review.append(_key_review(key, reason, f"may belong to {names}" if papers else nobody))
+        why = of_key + (f"may belong to {names}" if papers else nobody)
+        outcome.review.append(waiting_item(key.document, reason, why))
         return
     paper, corrected = papers[0], is_corrected(key)
     reason, why = "key_contradicts", _contradiction(key, paper)
@@ -117,7 +117,7 @@ def _pair(key: ParsedPaper, papers: Sequence[ParsedPaper], before: dict[str, lis
         for draft, letters in _compared(key, paper):  # one of the two is wrong, and nobody knows which
             if sorted(letters) != sorted(draft.answer or ""):
                 draft.flag("answers_disagree", f"{draft.answer} in its key, {letters} in {key.document}")
-        outcome.review.append(_key_review(key, reason, why))
+        outcome.review.append(waiting_item(key.document, reason, of_key + why))
         return
     if not corrected:
         before[paper.document].append(key.document)
@@ -206,7 +206,3 @@ def _flat(text: str) -> str:
 def _some(numbers: Sequence[int]) -> str:
     shown = ", ".join(map(str, numbers[:5]))
     return f"{shown} and {len(numbers) - 5} more" if len(numbers) > 5 else shown
-
-
-def _key_review(key: ParsedPaper, reason: str, detail: str) -> ReviewItem:
-    return waiting_item(key.document, reason, f"{key.document}: a key of {key.key.size} answers; {detail}")

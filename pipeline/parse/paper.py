@@ -222,7 +222,12 @@ def finish(paper: ParsedPaper, document: Document, settings: SourceParams | None
     outcome.traces.append(trace_of_paper(paper))
     unknown = sum(map(len, left_over(paper).values()))
     outcome.left_over = {paper.document: unknown} if unknown else {}
-    outcome.review.extend(_missing(paper, document, ids))
+    for gap in paper.gaps:
+        told = f"{paper.document}: number {gap.number} of section {gap.section} was not found; {gap.detail}"
+        outcome.review.append(waiting_item(ids.take(gap.section, f"{gap.number:03d}"), "missing_number", told))
+    for place, (reason, head, detail) in enumerate(paper.mismatches, 1):
+        name = f"{document.sha256[:8]}-head{place}"
+        outcome.review.append(waiting_item(name, reason, f"{document.document}: {head}: {detail}"))
     return outcome
 
 
@@ -298,13 +303,3 @@ def waiting_item(name: str, reason: str, detail: str, question: Question | None 
     """A question that waits for a person, or something of a document that is none."""
     names, item = ([name], question.model_dump_json()) if question else ([], None)
     return ReviewItem(item_id=name, question_ids=names, stage=STAGE, reason=reason, detail=detail, item=item)
-
-
-def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[ReviewItem]:
-    for gap in paper.gaps:
-        name = ids.take(gap.section, f"{gap.number:03d}")
-        detail = f"number {gap.number} of section {gap.section} was not found; {gap.detail}"
-        yield waiting_item(name, "missing_number", f"{document.document}: {detail}")
-    for place, (reason, head, detail) in enumerate(paper.mismatches, 1):
-        name = f"{document.sha256[:8]}-head{place}"
-        yield waiting_item(name, reason, f"{document.document}: {head}: {detail}")

@@ -23,8 +23,7 @@ HABIT = 10  # least number of answers in blanks, in half of a section's stems, f
 SOME = 3  # least number of items with options in a section for an item without options to be doubtful
 ALIKE = 0.9  # share of a section's questions with one number of options for it to be the usual one
 SEVERAL, MANY = 3, 10  # least number of questions for that: of a section, of a whole paper
-REPEATED, SHORT = 3, 8
-"""Least number of items with a line after the options for it to be a foot; two for one of more characters than that."""
+REPEATED, SHORT = 3, 8  # least items with a line after the options for it to be a foot; two if it is longer than that
 UNDER = "stands under the last option"  # of a line: another check asks whether it was found
 MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
 BEHIND = 0.2  # share of questions with an explanation without a mark up to which a title is none
@@ -185,9 +184,9 @@ def _lost_options(judged: Judged) -> Findings:
     beyond_last = (draft for draft in questions if max(draft.answer or "A") > draft.options[-1][0])  # D of ABC
     short = group_values((draft.section, len(draft.options)) for draft in beyond_last)
     sizes = Counter(draft.section for draft in questions)
-    answered = Counter(draft.section for draft in questions if draft.answer)
+    keyed = Counter(draft.section for draft in questions if draft.answer and draft.key_head)
     for draft in questions:
-        others = len(short.get(draft.section, ())) > max(1, FOREIGN * answered[draft.section]) and draft.answer
+        others = draft.key_head and len(short.get(draft.section, ())) > max(1, FOREIGN * keyed[draft.section])
         beyond = [size for size in short.get(draft.section, ()) if size >= len(draft.options)]
         if others or len(beyond) > max(1, MISPRINTED * sizes[draft.section]):  # the key is that of others
             yield draft, f"{len(beyond)} answers of its section name options that were not read"

@@ -21,6 +21,7 @@ from build_dataset.schemas.documents import Part
 
 _P = Patterns(__name__)
 FOOT, GOES_ON = _P.foot, _P.goes_on
+MANY = 12  # questions from which on no case is shared by those that a head names
 MAX_NUMBER_AHEAD = 5  # a text may speak of questions whose numbers are so many further on: 1. A 肝… 2. 3. D
 LONG_OPTION, TIMES = 60, 4  # an option longer than this, and so many times the others, may hold what follows it
 _LABELS_INSIDE = _P.table("labels_inside")
@@ -243,7 +244,8 @@ def _shown_answer(draft: Draft, _: Judged) -> Iterable[str]:
 def _no_case(draft: Draft, _: Judged) -> Iterable[str]:
     if draft.shared_stem or draft.shared_options or heads.is_case(draft.stem):
         return
-    if draft.group_headed or "A3/A4" in (draft.announced, heads.announcement(draft.key_head).kind):
+    wide = (draft.group_last or 0) - (draft.group_first or 0) >= MANY  # (Questions 1–20) under the head of a section
+    if (draft.group_headed and not wide) or "A3/A4" in (draft.announced, heads.announcement(draft.key_head).kind):
         yield "A3/A4: no case stands before it"
 
 

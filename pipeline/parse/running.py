@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation
-from build_dataset.pipeline.parse.folding import CJK, fold, letters_alone, spaceless, width, without_digits
+from build_dataset.pipeline.parse.folding import fold, letters_alone, spaceless, width, without_digits
 from build_dataset.pipeline.parse.heads import NumberStyle
 from build_dataset.pipeline.parse.labels import opens_option
 from build_dataset.pipeline.patterns import Patterns
@@ -28,8 +28,7 @@ OF_PAGES, OF_ITEMS = 0.5, 0.1
 """Least share of pages, and of numbered lines, with which it must come. It comes with every page or item, while
 heads of parts (【问题1】) and of tables came on a quarter of the pages of real papers at most."""
 MISREAD = 85  # likeness of a line to a running line, in per cent, from which on it is one: a character was misread
-MOSTLY = 0.8
-"""Share of its places in which a line must look like a refrain; site text does but for those beside a broken item."""
+MOSTLY = 0.8  # share of its places in which a line must look like a refrain; beside broken items site text does not
 _REFRAIN = 4  # least length of a refrain in characters; shorter lines (上一节) count only beside one
 SCATTERED = 5  # times that a running line comes in a text without pages, at least, in places of three kinds
 _LONG = 8  # characters of such a line, at least; an option that is another option's last line is shorter
@@ -87,7 +86,8 @@ def _without_stamps(lines: list[Line]) -> list[Line]:
     addresses = {line.page for line in lines if _P.address.fullmatch(_last_cell(line))}
     edges = (line for page in _pages(lines) for line in (*page[:STAMPED], *page[-STAMPED:]))
     cells = [(_last_cell(line), line) for line in edges if line.confidence is not None and "\t" in line.text]
-    names = group_values((cell, line.page) for cell, line in cells if _may_be_stamp(cell))
+    bare = ((cell, line) for cell, line in cells if _P.stamp.fullmatch(fold(cell)) and not _opens(fold(cell)))
+    names = group_values((cell, line.page) for cell, line in bare)
     stamps = {name for name, pages in names.items() if len({*pages}) >= RUNNING_PAGES}
     kept: list[Line] = []
     for line in lines:
@@ -244,13 +244,6 @@ def _is_full(line: Line, edges: Mapping[int, float]) -> bool:
 
 def _last_cell(line: Line) -> str:
     return line.text.rsplit("\t", 1)[-1].strip() if line.kind is LineKind.TEXT else ""
-
-
-def _may_be_stamp(text: str) -> bool:
-    """Return whether a cell is a bare name: no number, option, head, sentence or letters of a key."""
-    folded = fold(text)
-    name = re.fullmatch(rf"[{CJK}A-Za-z ]{{3,20}}", folded) and re.search(rf"[{CJK}]{{2}}", folded)
-    return name is not None and not _opens(folded)
 
 
 def _titles(line: Line) -> bool:
