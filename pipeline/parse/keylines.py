@@ -201,7 +201,7 @@ def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[i
         elif index in opened:
             armed = not _explained(pieces, index)
         else:
-            armed = armed and (heads.is_section_head(text) or heads.NUMERAL.match(text))
+            armed = armed and bool(heads.is_section_head(text) or heads.NUMERAL.match(text))
     _empty_short_rows(pieces, lines)
     return lines
 

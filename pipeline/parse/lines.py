@@ -184,7 +184,7 @@ def _without_signs(pieces: Sequence[ParsedLine]) -> Iterator[ParsedLine]:
     signs = Counter(match["sign"] for match in marks if match["sign"])
     everywhere = {sign for sign, times in signs.items() if times >= max(MIN_SIGNED, MOST_SIGNED * len(marks))}
     items, starred = (sum(bool(match[name]) for match in marks) for name in ("first", "star"))
-    ticks = max(MIN_SIGNED, MOST_SIGNED * items) <= starred <= len(marks) / 2
+    ticks = max(MIN_SIGNED, MOST_SIGNED * items) <= starred <= items / MOST_SIGNED
     for piece, match in found:
         if match and ticks and match["star"]:
             piece = replace(piece, text=f"{match['mark']} {piece.text[match.end() :].strip()}{TICK}")

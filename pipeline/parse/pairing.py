@@ -106,8 +106,8 @@ def _pair(key: ParsedPaper, papers: Sequence[ParsedPaper], before: dict[str, lis
         reason = "key_of_several_papers" if papers else "key_without_paper"
         names = ", ".join(paper.document for paper in papers)
         nobody = "no paper without a key has its name, or its session, code and count"
-        why = of_key + (f"may belong to {names}" if papers else nobody)
-        outcome.review.append(waiting_item(key.document, reason, why))
+        told = of_key + (f"may belong to {names}" if papers else nobody)
+        outcome.review.append(waiting_item(key.document, reason, told))
         return
     paper, corrected = papers[0], is_corrected(key)
     reason, why = "key_contradicts", _contradiction(key, paper)
