@@ -1,4 +1,4 @@
-"""What a whole paper prints at its labels, stems and answers: read as it is meant, or a person is asked."""
+"""Signs, labels, stems and answers that a whole paper prints alike: they are read, or a person is asked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEYS = st.lists(st.integers(0, 3), min_size=3, max_size=9)
 
 
 def parse(text: str) -> ParseOutcome:
-    """What becomes of the items of a paper."""
+    """Read a paper, and return the fate of its items."""
     paper = read_paper("paper.txt", lines_of(text))
     check_gates(paper)
     return finish(paper, document_of())
