@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import chain, pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -161,13 +162,10 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
     """Runs of labels, and on which side they belong to a word, if they do."""
     if not (labels := "".join(sorted(options))):
         return
-    token = re.compile(
-        rf"(?<![A-Za-z0-9_°])(?<![A-Za-z]')[{re.escape(labels + labels.lower())}]{{1,{len(labels)}}}(?![A-Za-z0-9_])"
-    )
     starts = sorted(quotes)  # where options are quoted: the A in 维生素A缺乏 is no letter
-    formulas = [match.span() for match in _P.formula.finditer(text)]
+    formulas = [match.span() for match in _P.formula.finditer(text)] if _P.in_formula.search(text) else []
     formula, end = 0, 0
-    for match in token.finditer(text):
+    for match in _token(labels).finditer(text):
         run = tuple(match.group().upper())
         # AA is no answer, nor is Ab, nor a word: "would be"
         small = match.group().islower()
@@ -197,6 +195,12 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
         yield mention, "" if full else _in_word(text, match)  # A型血友病, B超, 维生素C
 
 
+@cache
+def _token(labels: str) -> re.Pattern[str]:
+    letters = re.escape(labels + labels.lower())
+    return re.compile(rf"(?<![A-Za-z0-9_°])(?<![A-Za-z]')[{letters}]{{1,{len(labels)}}}(?![A-Za-z0-9_])")
+
+
 def _in_word(text: str, match: re.Match[str]) -> str:
     start, end = match.span()
     before = text[max(0, start - 14) : start]  # as far as 选项, answer is, 正确答案为 reach
@@ -206,8 +210,8 @@ def _in_word(text: str, match: re.Match[str]) -> str:
     word = {"A": _P.article, "a": _P.article, "I": _P.pronoun}.get(match.group())
     article = word is not None and word.match(text, end)
     acronym = end - start > 1 and _P.acronym.match(text, end)  # AB型, AD患者
-    if unit or _P.before.search(before) or article or acronym:
-        return "before" if _P.before.search(before) else "word"
+    if (known := _P.before.search(before)) or unit or article or acronym:
+        return "before" if known else "word"
     quoted = start > 0 and text[start - 1] == text[end : end + 1] != " "
     # (A) and “A” are letters, whatever follows
     after = not quoted and _P.after.match(text, end) is not None and not _P.range.match(text, end)
