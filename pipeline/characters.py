@@ -1,11 +1,9 @@
 """Characters that look the same to a reader, and the characters they are folded to; shared by all folding of text."""
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
-from itertools import groupby
 
 _PLAIN = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0x2E80, 0x2FE0), *range(0xF900, 0xFB00))}
 COMPATIBILITY = {code: plain for code, plain in _PLAIN.items() if plain != chr(code)}
@@ -74,14 +72,12 @@ class Folding:
         # ＊ becomes *, which is a blank itself: * goes first
         made = set("".join(self._plain.values()))
         self._order = {sign: sign not in made for sign in self._plain}
-        runs = groupby(enumerate(sorted(table)), lambda place: place[1] - place[0])  # ranges: Ａ-Ｚ
-        ends = ((codes[0][1], codes[-1][1]) for codes in (list(run) for _, run in runs))
-        self._within = re.compile("[" + "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in ends) + "]").findall
+        self._within = frozenset(self._plain).intersection
         self._ascii = [sign for sign in self._plain if sign.isascii()]
 
     def __call__(self, text: str) -> str:
         """Return the text with each character as the table has it."""
-        signs = filter(text.__contains__, self._ascii) if text.isascii() else {*self._within(text)}
+        signs = filter(text.__contains__, self._ascii) if text.isascii() else self._within(text)
         for sign in sorted(signs, key=self._order.__getitem__):
             text = text.replace(sign, self._plain[sign])
         return text

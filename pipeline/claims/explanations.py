@@ -122,6 +122,8 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
 def _named(before: str, texts: Mapping[str, str]) -> str | None:
     """The option whose text, without spaces, a mark follows, the longest; None where it follows none."""
     before = "".join(before.split())
+    if not before.endswith(tuple(texts.values())):
+        return None
     # one character may end any word
     endings = [(len(text), label) for label, text in texts.items() if len(text) > 1 and before.endswith(text)]
     return max(endings)[1] if endings else None

@@ -84,7 +84,7 @@ class WordFinder:
             # one look at the table is as fast for other scripts
             alike[f"(?=[{re.escape(''.join(then))}])" if then[0] and first.isascii() else ""] += first
         forms = "|".join(f"[{re.escape(firsts)}]{then}" for then, firsts in alike.items())
-        self._find = re.compile(f"(?:(?<![A-Za-z])|(?![A-Za-z]))(?:{forms})").search
+        self._find = re.compile(f"(?<![A-Za-z](?=[A-Za-z]))(?:{forms})").search
 
     def words(self, text: str) -> Iterator[tuple[int, int, int]]:
         """Yield the words of a text, in order: the place of its pattern, start, end."""

@@ -84,16 +84,19 @@ def _apart(candidates: list[Mention]) -> Iterator[Mention]:
 def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     """Options named by their texts, whatever the white space and case, by where they begin."""
     bare = text.replace("\\%", " %")  # the backslash of LaTeX's per cent sign counts as white space
-    kept = [*chain.from_iterable(range(*word.span()) for word in re.finditer(r"\S+", bare))]
-    compact = "".join(bare.split()).lower()
-    if len(compact) != len(kept):  # lower() of a few letters is longer
-        compact = "".join(text[at] if len(text[at].lower()) > 1 else text[at].lower() for at in kept)
+    compact = "".join(bare.split())
+    alike = len(compact.lower()) == len(compact)  # lower() of a few letters is longer
+    compact = compact.lower() if alike else "".join(c if len(c.lower()) > 1 else c.lower() for c in compact)
     compact = _ALIKE(compact)
+    needles = ((label, _compact(name).rstrip("。.")) for label, name in _names(options))  # 肺炎 链球菌。: 肺炎链球菌
+    needles = [(label, it) for label, it in needles if it and (it in compact or compact[-2:] in it)]
+    if not needles:
+        return {}
+    kept = [*chain.from_iterable(range(*word.span()) for word in re.finditer(r"\S+", bare))]
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
-    for label, name in _names(options):
-        needle = _compact(name).rstrip("。.")  # 肺炎 链球菌。 is quoted as 肺炎链球菌
-        at = compact.find(needle) if needle else -1
+    for label, needle in needles:
+        at = compact.find(needle)
         while at >= 0:
             start, end = kept[at], kept[at + len(needle) - 1] + 1
             if _whole(text, start, end):
