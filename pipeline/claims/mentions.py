@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from itertools import chain, pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -168,7 +167,9 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
     starts = sorted(quotes)  # where options are quoted: the A in 维生素A缺乏 is no letter
     formulas = [match.span() for match in _P.formula.finditer(text)] if _P.in_formula.search(text) else []
     formula, end = 0, 0
-    for match in _token(labels).finditer(text):
+    letters = re.escape(labels + labels.lower())
+    token = re.compile(rf"(?<![A-Za-z0-9_°])(?<![A-Za-z]')[{letters}]{{1,{len(labels)}}}(?![A-Za-z0-9_])")
+    for match in token.finditer(text):
         run = tuple(match.group().upper())
         # AA is no answer, nor is Ab, nor a word: "would be"
         small = match.group().islower()
@@ -196,12 +197,6 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
         weak = small and not full and label is None
         mention = Mention(run, match.start(), end, weak=weak, letters=match.end(), full=full)
         yield mention, "" if full else _in_word(text, match)  # A型血友病, B超, 维生素C
-
-
-@cache
-def _token(labels: str) -> re.Pattern[str]:
-    letters = re.escape(labels + labels.lower())
-    return re.compile(rf"(?<![A-Za-z0-9_°])(?<![A-Za-z]')[{letters}]{{1,{len(labels)}}}(?![A-Za-z0-9_])")
 
 
 def _in_word(text: str, match: re.Match[str]) -> str:
