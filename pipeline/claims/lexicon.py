@@ -76,11 +76,9 @@ class WordFinder:
             for begins in beginnings_of(pattern, 3):
                 assert begins[:1] not in ("", _ANY), "a word that may be empty, or begin with anything"
                 rows[begins].add(at)
-        prefixes = {begins: (rows.get(begins[:1], ()), rows.get(begins[:2], ())) for begins in rows}
-        self._rows = {begins: sorted(places.union(*prefixes[begins])) for begins, places in rows.items()}
+        self._rows = {it: sorted(at.union(rows.get(it[:1], ()), rows.get(it[:2], ()))) for it, at in rows.items()}
         alike: dict[str, str] = defaultdict(str)  # first characters, by what must follow them
-        for first, follow in group_values({(begins[0], begins[1:2]) for begins in rows}).items():
-            then = sorted(follow)
+        for first, then in group_values(sorted({(begins[0], begins[1:2]) for begins in rows})).items():
             # one look at the table is as fast for other scripts
             alike[f"(?=[{re.escape(''.join(then))}])" if then[0] and first.isascii() else ""] += first
         forms = "|".join(f"[{re.escape(firsts)}]{then}" for then, firsts in alike.items())
@@ -91,7 +89,7 @@ class WordFinder:
         end, rows = 0, self._rows.get
         while begins_at := self._find(text, end):
             start, end = begins_at.start(), begins_at.end()
-            for at in rows(text[start : start + 3]) or rows(text[start : start + 2]) or rows(text[start], ()):
+            for at in rows(text[start : start + 3]) or rows(text[start : start + 2]) or rows(text[start], []):
                 if match := self._match[at](text, start):
                     yield at, start, (end := match.end())
                     break
@@ -112,8 +110,7 @@ def _beginnings(parts: Any, size: int, folded: bool = False) -> set[str]:
 
 
 def _joined(first: Iterable[str], after: Iterable[str], size: int) -> set[str]:
-    alone = ("",)
-    return {(begins + then)[:size] for begins in first for then in (after if _open(begins, size) else alone)}
+    return {(begins + then)[:size] for begins in first for then in (after if _open(begins, size) else ("",))}
 
 
 def _open(begins: str, size: int) -> bool:

@@ -87,14 +87,18 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     alike = len(compact.lower()) == len(compact)  # lower() of a few letters is longer
     compact = compact.lower() if alike else "".join(c if len(c.lower()) > 1 else c.lower() for c in compact)
     compact = _ALIKE(compact)
-    needles = ((label, _compact(name).rstrip("。.")) for label, name in _names(options))  # 肺炎 链球菌。: 肺炎链球菌
-    needles = [(label, it) for label, it in needles if it and (it in compact or compact[-2:] in it)]
-    if not needles:
+    glosses = (
+        (label, body, _P.gloss.fullmatch(body.strip())) for label, body in options.items()
+    )  # 프리미돈(Primidone)
+    names = ((label, name) for label, body, gloss in glosses for name in (body, *(gloss.groups() if gloss else ())))
+    needles = ((label, _compact(name).rstrip("。.")) for label, name in names)  # 肺炎 链球菌。: 肺炎链球菌
+    likely = [(label, it) for label, it in needles if it and (it in compact or compact[-2:] in it)]
+    if not likely:
         return {}
     kept = [*chain.from_iterable(range(*word.span()) for word in re.finditer(r"\S+", bare))]
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
-    for label, needle in needles:
+    for label, needle in likely:
         at = compact.find(needle)
         while at >= 0:
             start, end = kept[at], kept[at + len(needle) - 1] + 1
@@ -119,13 +123,6 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
             quotes[start] = Mention((labels[0],), start, end, text=True, weak=weak, letters=start)
         last = max(last, end)
     return quotes
-
-
-def _names(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the names of options: their texts, and the parts of one with a gloss, 프리미돈(Primidone)."""
-    for label, body in options.items():
-        gloss = _P.gloss.fullmatch(body.strip())
-        yield from ((label, name) for name in (body, *(gloss.groups() if gloss else ())) if name.strip())
 
 
 def _whole(text: str, start: int, end: int) -> bool:

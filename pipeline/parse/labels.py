@@ -307,8 +307,8 @@ def _touching(text: str, known: int) -> list[re.Match[str]]:
 
     Where some stand apart, one that touches a word such as 维生素 belongs to it.
     """
-    # At a glance: most texts have no other letters and digits than those of their labels.
-    if len(_SIGN.findall(text)) <= known or len(every := list(_P.anywhere.finditer(text))) <= known:
+    every = list(_P.anywhere.finditer(text)) if len(_SIGN.findall(text)) > known else []  # few have more letters
+    if len(every) <= known:
         return []
     run = _longest_run(every)
     if any(_is_apart(text, mark) for mark in run[1:]):
