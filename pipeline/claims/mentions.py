@@ -87,9 +87,8 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     alike = len(compact.lower()) == len(compact)  # lower() of a few letters is longer
     compact = compact.lower() if alike else "".join(c if len(c.lower()) > 1 else c.lower() for c in compact)
     compact = _ALIKE(compact)
-    glosses = (
-        (label, body, _P.gloss.fullmatch(body.strip())) for label, body in options.items()
-    )  # 프리미돈(Primidone)
+    # Of 프리미돈(Primidone) each part is a name too.
+    glosses = ((label, body, _P.gloss.fullmatch(body.strip())) for label, body in options.items())
     names = ((label, name) for label, body, gloss in glosses for name in (body, *(gloss.groups() if gloss else ())))
     needles = ((label, _compact(name).rstrip("。.")) for label, name in names)  # 肺炎 链球菌。: 肺炎链球菌
     likely = [(label, it) for label, it in needles if it and (it in compact or compact[-2:] in it)]

@@ -22,7 +22,7 @@ _FEW = 10  # least number of rows for letters under a meaningless header to be a
 
 def find_mapping(rows: Sequence[Fields], declared: SourceParams | None = None) -> Columns | Unclear:
     """Return the mapping of a table's rows, or all objections to one; declarations in ``dataset.toml`` win."""
-    return _Search(rows[:: -(-len(rows) // SAMPLE) or 1], declared or SourceParams()).run()
+    return _Search(rows[:: max(1, len(rows) // SAMPLE)], declared or SourceParams()).run()
 
 
 class _Search(TableCells):
