@@ -1,5 +1,6 @@
 """Characters that look the same to a reader, and the characters they are folded to; shared by all folding of text."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -73,11 +74,13 @@ class Folding:
         made = set("".join(self._plain.values()))
         self._order = {sign: sign not in made for sign in self._plain}
         self._within = frozenset(self._plain).intersection
+        near = re.escape("".join(sign for sign in self._plain if sign < "\U00010000"))  # a search among those is fast
+        self._likely = re.compile(f"[{near}\U00010000-\U0010ffff]").findall
         self._ascii = [sign for sign in self._plain if sign.isascii()]
 
     def __call__(self, text: str) -> str:
         """Return the text with each character as the table has it."""
-        signs = filter(text.__contains__, self._ascii) if text.isascii() else self._within(text)
+        signs = filter(text.__contains__, self._ascii) if text.isascii() else self._within(self._likely(text))
         for sign in sorted(signs, key=self._order.__getitem__):
             text = text.replace(sign, self._plain[sign])
         return text

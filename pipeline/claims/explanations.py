@@ -42,7 +42,9 @@ def read_explanation(
     """
     if not explanation or not options:
         return None
-    text = _unlisted(explanation, several=several)
+    text = fold(explanation)
+    if not several and (lines := _P.listed.findall(text)) and (len(lines) > 1 or _P.list_of_wrong.search(text)):
+        text = _P.listed.sub("", text)  # lines about options, of which none states the answer
     marks = _marks(text, options)
     stated = _decided(marks, options, stem, several=several)
     agrees = len(key) != 1 or (stated and stated.answer == frozenset(key))
@@ -63,18 +65,9 @@ def read_explanation(
     return _decided(verdicts, options, stem, several=several)
 
 
-def _unlisted(explanation: str, *, several: bool) -> str:
-    """Return a folded explanation without lines about options, of which none states the answer."""
-    text = fold(explanation)
-    lines = [] if several else _P.listed.findall(text)
-    return _P.listed.sub("", text) if lines and (len(lines) > 1 or _P.list_of_wrong.search(text)) else text
-
-
 def contradiction(explanation: str | None, stem: str, options: Mapping[str, str], answer: Sequence[str]) -> str | None:
     """Tell how an explanation speaks against an answer; None where it does not, or not surely."""
-    if not answer or not explanation:
-        return None
-    stated = read_explanation(explanation, stem, options, several=len(answer) > 1, key=answer)
+    stated = read_explanation(explanation, stem, options, several=len(answer) > 1, key=answer) if answer else None
     if stated is None or stated.rule not in SURE or stated.answer == frozenset(answer):
         return None
     return f"answer {''.join(answer)}, but the explanation says {stated.detail!r}"
@@ -92,14 +85,13 @@ class _Marks(NamedTuple):
 
 
 _VERDICTS = frozenset("对错正√×答")  # a sign of each mark
-_NO_MARKS = _Marks(frozenset(), frozenset(), quoted=False)
 
 
 def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     """The verdicts in brackets."""
     brackets = [bracket for bracket in _P.bracket.finditer(text) if not _VERDICTS.isdisjoint(bracket[0])]
     if not brackets:
-        return _NO_MARKS
+        return _Marks(frozenset(), frozenset(), quoted=False)
     texts = {label: "".join(fold(body).split()) for label, body in options.items()}
     right, wrong, key = set[str](), set[str](), set[str]()
     verdicts: list[str] = []

@@ -10,6 +10,8 @@ from enum import StrEnum
 from re import _parser  # type: ignore[attr-defined]  # what a pattern can begin with stands in no public place
 from typing import Any
 
+from build_dataset.schemas.grouping import group_values
+
 _CLASSES = {"CATEGORY_SPACE": " \t\n\r\f\v", "CATEGORY_DIGIT": "0123456789"}
 _ANY = "\x00"  # stands for every character
 _WIDE = 200  # characters of a range from which on it stands for every one: [가-힣]
@@ -62,69 +64,75 @@ NAMES = {token.name: re.escape(token.value) for token in Token}
 
 
 class WordFinder:
-    """Patterns that are tried in their order: at each place those that can begin with its two characters.
+    """Patterns that are tried in their order: at each place those that can begin with its first characters.
 
     None is tried within an English word. Trying all of them everywhere gives the same and takes five times as long.
     """
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._match = [re.compile(pattern, re.ASCII).match for pattern in patterns]
-        rows: dict[str, set[int]] = defaultdict(set)  # by the first character, and by the first two
+        rows: dict[str, set[int]] = defaultdict(set)  # by the first characters: at most three, of Chinese two
         for at, pattern in enumerate(patterns):
-            for begins in beginnings_of(pattern):
+            for begins in beginnings_of(pattern, 3):
                 assert begins[:1] not in ("", _ANY), "a word that may be empty, or begin with anything"
                 rows[begins].add(at)
-        self._rows = {begins: sorted(places | rows.get(begins[0], set())) for begins, places in rows.items()}
+        self._rows = {it: sorted(at.union(rows.get(it[:1], ()), rows.get(it[:2], ()))) for it, at in rows.items()}
         alike: dict[str, str] = defaultdict(str)  # first characters, by what must follow them
-        for first in {begins[0] for begins in rows}:
-            then = sorted(begins[1:] for begins in rows if begins[0] == first)
+        for first, then in group_values(sorted({(begins[0], begins[1:2]) for begins in rows})).items():
             # one look at the table is as fast for other scripts
             alike[f"(?=[{re.escape(''.join(then))}])" if then[0] and first.isascii() else ""] += first
         forms = "|".join(f"[{re.escape(firsts)}]{then}" for then, firsts in alike.items())
-        self._find = re.compile(f"(?:(?<![A-Za-z])|(?![A-Za-z]))(?:{forms})").search
+        self._find = re.compile(f"(?<![A-Za-z](?=[A-Za-z]))(?:{forms})").search
 
     def words(self, text: str) -> Iterator[tuple[int, int, int]]:
         """Yield the words of a text, in order: the place of its pattern, start, end."""
-        end = 0
+        end, rows = 0, self._rows.get
         while begins_at := self._find(text, end):
             start, end = begins_at.start(), begins_at.end()
-            for at in self._rows.get(text[start : start + 2]) or self._rows.get(begins_at[0], []):
+            for at in rows(text[start : start + 3]) or rows(text[start : start + 2]) or rows(text[start], []):
                 if match := self._match[at](text, start):
                     yield at, start, (end := match.end())
                     break
 
 
-def beginnings_of(pattern: str) -> set[str]:
-    """Return the first two characters of what a pattern may match, one where any may follow, none where any begins."""
-    return {begins.rstrip(_ANY) for begins in _beginnings(_parser.parse(pattern, re.ASCII))}
+def beginnings_of(pattern: str, size: int = 2) -> set[str]:
+    """Return the first characters of what a pattern may match: fewer where any may follow, none where any begins."""
+    return {begins.partition(_ANY)[0] for begins in _beginnings(_parser.parse(pattern, re.ASCII), size)}
 
 
-def _beginnings(parts: Any, folded: bool = False) -> set[str]:
-    """Return the first two characters of what a parsed pattern may match; fewer where anything may follow."""
+def _beginnings(parts: Any, size: int, folded: bool = False) -> set[str]:
+    """Return the first characters of what a parsed pattern may match; fewer where anything may follow."""
     beginnings = {""}
     for operator, value in parts:
-        if any(len(beginning) < 2 for beginning in beginnings):
-            beginnings = _joined(beginnings, _of_part(operator.name, value, folded))
+        if any(_open(beginning, size) for beginning in beginnings):
+            beginnings = _joined(beginnings, _of_part(operator.name, value, size, folded), size)
     return beginnings
 
 
-def _joined(first: Iterable[str], after: Iterable[str]) -> set[str]:
-    return {(before + following)[:2] for before in first for following in after}
+def _joined(first: Iterable[str], after: Iterable[str], size: int) -> set[str]:
+    return {(begins + then)[:size] for begins in first for then in (after if _open(begins, size) else ("",))}
 
 
-def _of_part(operator: str, value: Any, folded: bool) -> set[str]:
+def _open(begins: str, size: int) -> bool:
+    """Return whether a beginning may be longer; of Chinese two characters are enough."""
+    return len(begins) < (size if begins.isascii() else 2) and _ANY not in begins
+
+
+def _of_part(operator: str, value: Any, size: int, folded: bool) -> set[str]:
     if operator in ("AT", "ASSERT", "ASSERT_NOT"):
         return {""}
     if operator == "SUBPATTERN":
         _, on, off, inner = value
-        return _beginnings(inner, (folded or bool(on & re.IGNORECASE)) and not off & re.IGNORECASE)
+        return _beginnings(inner, size, (folded or bool(on & re.IGNORECASE)) and not off & re.IGNORECASE)
     if operator == "ATOMIC_GROUP":
-        return _beginnings(value, folded)
+        return _beginnings(value, size, folded)
     if operator == "BRANCH":
-        return {begins for inner in value[1] for begins in _beginnings(inner, folded)}
+        return {begins for inner in value[1] for begins in _beginnings(inner, size, folded)}
     if operator in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-        once = _beginnings(value[2], folded)
-        return once | _joined(once, once) | ({""} if value[0] == 0 else set())
+        once = twice = _beginnings(value[2], size, folded)
+        for _ in range(min(size, value[1]) - 1):
+            twice = twice | _joined(once, twice, size)
+        return twice | ({""} if value[0] == 0 else set())
     members = value if operator == "IN" else [(operator, value)]
     chars = {char for kind, member in members for char in _characters(str(kind), member)}
     return {_ANY} if _ANY in chars else chars | {char.swapcase() for char in chars if folded and char.isascii()}

@@ -83,16 +83,22 @@ def _apart(candidates: list[Mention]) -> Iterator[Mention]:
 def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     """Options named by their texts, whatever the white space and case, by where they begin."""
     bare = text.replace("\\%", " %")  # the backslash of LaTeX's per cent sign counts as white space
-    kept = [*chain.from_iterable(range(*word.span()) for word in re.finditer(r"\S+", bare))]
-    compact = "".join(bare.split()).lower()
-    if len(compact) != len(kept):  # lower() of a few letters is longer
-        compact = "".join(text[at] if len(text[at].lower()) > 1 else text[at].lower() for at in kept)
+    compact = "".join(bare.split())
+    alike = len(compact.lower()) == len(compact)  # lower() of a few letters is longer
+    compact = compact.lower() if alike else "".join(c if len(c.lower()) > 1 else c.lower() for c in compact)
     compact = _ALIKE(compact)
+    # Of 프리미돈(Primidone) each part is a name too.
+    glosses = ((label, body, _P.gloss.fullmatch(body.strip())) for label, body in options.items())
+    names = ((label, name) for label, body, gloss in glosses for name in (body, *(gloss.groups() if gloss else ())))
+    needles = ((label, _compact(name).rstrip("。.")) for label, name in names)  # 肺炎 链球菌。: 肺炎链球菌
+    likely = [(label, it) for label, it in needles if it and (it in compact or compact[-2:] in it)]
+    if not likely:
+        return {}
+    kept = [*chain.from_iterable(range(*word.span()) for word in re.finditer(r"\S+", bare))]
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
-    for label, name in _names(options):
-        needle = _compact(name).rstrip("。.")  # 肺炎 链球菌。 is quoted as 肺炎链球菌
-        at = compact.find(needle) if needle else -1
+    for label, needle in likely:
+        at = compact.find(needle)
         while at >= 0:
             start, end = kept[at], kept[at + len(needle) - 1] + 1
             if _whole(text, start, end):
@@ -116,13 +122,6 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
             quotes[start] = Mention((labels[0],), start, end, text=True, weak=weak, letters=start)
         last = max(last, end)
     return quotes
-
-
-def _names(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the names of options: their texts, and the parts of one with a gloss, 프리미돈(Primidone)."""
-    for label, body in options.items():
-        gloss = _P.gloss.fullmatch(body.strip())
-        yield from ((label, name) for name in (body, *(gloss.groups() if gloss else ())) if name.strip())
 
 
 def _whole(text: str, start: int, end: int) -> bool:
@@ -161,12 +160,11 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
     """Runs of labels, and on which side they belong to a word, if they do."""
     if not (labels := "".join(sorted(options))):
         return
-    token = re.compile(
-        rf"(?<![A-Za-z0-9_°])(?<![A-Za-z]')[{re.escape(labels + labels.lower())}]{{1,{len(labels)}}}(?![A-Za-z0-9_])"
-    )
     starts = sorted(quotes)  # where options are quoted: the A in 维生素A缺乏 is no letter
-    formulas = [match.span() for match in _P.formula.finditer(text)]
+    formulas = [match.span() for match in _P.formula.finditer(text)] if _P.in_formula.search(text) else []
     formula, end = 0, 0
+    letters = re.escape(labels + labels.lower())
+    token = re.compile(rf"(?<![A-Za-z0-9_°])(?<![A-Za-z]')[{letters}]{{1,{len(labels)}}}(?![A-Za-z0-9_])")
     for match in token.finditer(text):
         run = tuple(match.group().upper())
         # AA is no answer, nor is Ab, nor a word: "would be"
@@ -206,8 +204,8 @@ def _in_word(text: str, match: re.Match[str]) -> str:
     word = {"A": _P.article, "a": _P.article, "I": _P.pronoun}.get(match.group())
     article = word is not None and word.match(text, end)
     acronym = end - start > 1 and _P.acronym.match(text, end)  # AB型, AD患者
-    if unit or _P.before.search(before) or article or acronym:
-        return "before" if _P.before.search(before) else "word"
+    if (known := _P.before.search(before)) or unit or article or acronym:
+        return "before" if known else "word"
     quoted = start > 0 and text[start - 1] == text[end : end + 1] != " "
     # (A) and “A” are letters, whatever follows
     after = not quoted and _P.after.match(text, end) is not None and not _P.range.match(text, end)

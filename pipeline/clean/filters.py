@@ -182,9 +182,6 @@ Check = Callable[[Question, CleanParams], str | None]
 """One sentence for people when the question fails, None when it passes."""
 
 
-_EVERY = pl.lit(value=True)
-
-
 class FilterVerdict(NamedTuple):
     """The reason for which a question is not kept."""
 
@@ -198,7 +195,7 @@ class Filter(NamedTuple):
 
     reason: str
     check: Check
-    prefilter: pl.Expr = _EVERY
+    prefilter: pl.Expr = pl.lit(value=True)
     """An expression over a ``Question`` table with the options of ``[clean]`` as further columns: true or null for all
     rows that fail, and for few others (of CMExam's for one in twenty). Without it all are checked."""
     action: Action = "reject"

@@ -199,12 +199,12 @@ def _bare(text: str) -> str:
 
 def quoted_of(text: str, options: Pairs) -> list[str] | None:
     """Return the label of the only option with that text; for several texts between marks, their labels."""
+    if len(text) == 1:  # A letter is no text of many characters or of Chinese ones, whatever is folded.
+        latin = text.isascii()
+        options = [(of, it) for of, it in options if len(it) <= _FOLDED and not (latin and _CHINESE.search(it))]
     stripped, bare = text.strip(), _bare(text)
     exact = [label for label, option in options if option.strip() == stripped]
-    # A letter is no text of many characters or of Chinese ones, whatever is folded.
-    likely = [pair for pair in options if len(pair[1]) <= _FOLDED] if len(text) == 1 else options
-    likely = [pair for pair in likely if not _CHINESE.search(pair[1])] if len(text) == 1 and text.isascii() else likely
-    hits = exact or [label for label, option in likely if _bare(option) == bare]
+    hits = exact or [label for label, option in options if _bare(option) == bare]
     if len(hits) == 1:
         return hits
     for mark in _BETWEEN_TEXTS:

@@ -49,6 +49,7 @@ _APART = " \t\n。；;，,、/|$"  # signs after which a label stands apart from
 _ALPHABETS = (LABELS, LABELS.lower(), "123456789")
 # One of these stands in every label within a text.
 _SIGNS = frozenset((*"".join(_ALPHABETS), *map(chr, (*range(0x2460, 0x2469), *range(0x24B6, 0x24C1)))))  # ①, Ⓐ
+_SIGN = re.compile(f"[{''.join(sorted(_SIGNS))}]")
 _ENDS = ("|", "$$", ";", "；", "、", "，", ",", "/")  # marks between options, behind the one that they end
 _BEFORE = 64  # characters looked at before a label: no gap is longer than 40; the whole text is quadratic
 
@@ -306,7 +307,7 @@ def _touching(text: str, known: int) -> list[re.Match[str]]:
 
     Where some stand apart, one that touches a word such as 维生素 belongs to it.
     """
-    every = list(_P.anywhere.finditer(text))
+    every = list(_P.anywhere.finditer(text)) if len(_SIGN.findall(text)) > known else []  # few have more letters
     if len(every) <= known:
         return []
     run = _longest_run(every)

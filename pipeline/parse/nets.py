@@ -301,10 +301,10 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     often = {reason for reason, share in shares.items() if times[reason] >= max(MIN_FAULTY, share * len(readings))}
     doubted = (read for read in readings if read.doubts and {*dict(read.doubts)} <= often)
     groups = group_values((read.doubts[0][0], read) for read in doubted)
-    concluding = sum(bool(_P.concludes.search(reading.question.explanation or "")) for reading in readings)
-    against = times["explanation_disagrees"]
-    if "explanation_disagrees" in often and against >= SHIFTED * max(concluding, 1):  # keys may be of other questions
-        groups = {"explanation_disagrees": [*readings]}
+    if "explanation_disagrees" in often:
+        concluding = sum(bool(_P.concludes.search(reading.question.explanation or "")) for reading in readings)
+        if times["explanation_disagrees"] >= SHIFTED * max(concluding, 1):  # keys may be of other questions
+            groups = {"explanation_disagrees": [*readings]}
     return [SourceDoubt(reason, _often(name, reason, waiting, readings), waiting) for reason, waiting in groups.items()]
 
 

@@ -17,7 +17,7 @@ _P = Patterns(__name__)
 _FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
 _FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
 """Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
-_IN_UNUSUAL = frozenset("<(.:[#_")  # one of them stands in every such text
+_IN_UNUSUAL = re.compile(r"[<(.:\[#_]").search  # one of them stands in every such text
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
@@ -154,9 +154,9 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
 def without_placeholders(options: Options, key: Sequence[str]) -> Options:
     """The options without those at the end that stand for none (无此选项; 无, 无), unless they are the key."""
     absent = vocabulary()["options"]["absent"]
-    texts = [text.strip("()（）[]【】 。.") for _, text in options.pairs]
-    texts = [text if text == "NaN" else text.casefold() for text in texts]  # of JavaScript; pandas writes nan
-    size = stated = next((at for at in range(len(texts), 0, -1) if texts[at - 1] not in absent), 0)
+    texts = (text.strip("()（）[]【】 。.") for _, text in reversed(options.pairs))
+    texts = (text if text == "NaN" else text.casefold() for text in texts)  # of JavaScript; pandas writes nan
+    size = stated = next((len(options.pairs) - at for at, text in enumerate(texts) if text not in absent), 0)
     while size and options.pairs[size - 1][1] == options.pairs[stated - 1][1] in _NOTHING:
         size -= 1
     left = options.pairs[: size if stated - size > 1 else stated]
@@ -166,12 +166,13 @@ def without_placeholders(options: Options, key: Sequence[str]) -> Options:
 
 def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
-    looked_at = [text for text in texts if not _IN_UNUSUAL.isdisjoint(text)]
+    looked_at = [text for text in texts if _IN_UNUSUAL(text)]
     doubts = list(dict.fromkeys(doubt for doubt, find in _FINDS if any(map(find, looked_at))))
     if options.cut_at_marks and len(options.pairs) != usual:
         detail = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
-    opened = [(match[1], at) for at, (_, text) in enumerate(options.pairs) if (match := _P.opening_tag.match(text))]
+    numbered = enumerate(options.pairs if looked_at else ())
+    opened = [(match[1], at) for at, (_, text) in numbered if (match := _P.opening_tag.match(text))]
     left = tidy_together([text for _, text in options.pairs]) if len(opened) > 2 else []
     tags = {tag for tag, at in opened if left and tag not in left[at]}
     if len(tags) > 2:  # <p>, <p id="a">, <h1>: what a web page hides is what they say
