@@ -214,8 +214,8 @@ def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:
     free = np.zeros(image.shape[1], bool)
     letters = [glyph.at * STEP for glyph, ideograph in zip(glyphs, ideographs, strict=True) if not ideograph]
     for left, top, right, bottom in _strokes(image).tolist():
-        own = right - left < _WIDEST * (bottom - top) and bisect(letters, right) - bisect(letters, left) == 1  # of m and ④
-        free[left:right] |= not own and _EDGE < (top + bottom) / 2 / image.shape[0] < 1 - _EDGE
+        letter = bisect(letters, right) - bisect(letters, left) == 1 and right - left < _WIDEST * (bottom - top)
+        free[left:right] |= not letter and _EDGE < (top + bottom) / 2 / image.shape[0] < 1 - _EDGE
     for glyph in glyphs:
         wide = _CLAIMED if is_cjk(glyph.char) else _CLAIMED_WIDE if glyph.char in _WIDE else _CLAIMED_NARROW
         half = 0.0 if glyph.char.isspace() else em * wide

@@ -27,7 +27,7 @@ from build_dataset.pipeline.ocr.engines.network import (
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Pixels, Word
 from build_dataset.pipeline.ocr.language.counts import out_of_place, shipped_language
-from build_dataset.pipeline.ocr.language.letters import FLOOR, plain, share_of
+from build_dataset.pipeline.ocr.language.letters import FLOOR, OPTION, plain, share_of
 from build_dataset.pipeline.ocr.params import RapidOcrParams
 from build_dataset.schemas.errors import UserError
 
@@ -45,10 +45,10 @@ _COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
 _NEGATIVE = re.compile(r"(?<=[A-Za-z][(（])一(?=[)）])|(?<=\w[(（])一(?=[)）].*[(（][+＋±])")
 """A minus sign that was read as a number: HBsAg（一）, 尿糖(一)，蛋白(+)."""
 
-_AGAIN = 0.97  # Probability of a letter, digit or ideograph below which it is looked at again
-_LOOKS = ((1.2, 3), (0.85, 7))
-"""Factor on the width of what is looked at again, and characters beside it: of 501 unsure ones of scans and photographs
-470 are likeliest the right one after the first look, 475 after both, and 286 are surer than .95 in place of 260."""
+_AGAIN, _LOOKS = 0.97, ((1.2, 3), (0.85, 7))
+"""Probability of a letter, digit or ideograph below which it is looked at again; factors on the width of what is seen
+then, with characters beside it: of 501 unsure ones of scans and photographs 470 are likeliest the right one after the
+first look, 475 after both; 260 and 286 are surer than .95."""
 _EM_STEPS, _NEAR = 2.5, 1.5  # From the middle of a character to its edge, and between two looks at one
 
 
@@ -124,18 +124,20 @@ class RapidEngine(OcrEngine):
     def _looked_at(self, word: Word, glyphs: Sequence[Glyph], image: Pixels, strange: Iterable[int]) -> Word:
         """Return a word whose unsure and strange characters are looked at again, in a wider and a narrower picture."""
         doubts = {doubt.at: doubt for doubt in word.doubts or ()}
+        labels = {found.end() - 1 for found in OPTION.finditer(word.text)}  # Their letters are known by their order
         for factor, around in _LOOKS:
-            unsure = {at for at, one in doubts.items() if word.text[at].isalnum() and share_of(word.text, one) < _AGAIN}
+            told = (one for one in doubts.values() if word.text[one.at].isalnum() and one.at not in labels)
+            unsure = {one.at for one in told if share_of(word.text, one) < _AGAIN}
             if not (places := sorted(unsure.union(strange))):
                 break
             first, last = glyphs[max(0, places[0] - around)], glyphs[min(len(glyphs) - 1, places[-1] + around)]
             left = max(0, round((first.at - _EM_STEPS) * STEP))
             clip = narrow_line(image[:, left : round((last.at + _EM_STEPS) * STEP)], factor)
             (read,) = self._good.read([clip], [False])
-            letters = [glyph for glyph in read if glyph.char != " "]
+            shown = [glyph for glyph in read if glyph.char != " "]
             for at in places:
                 middle = (glyphs[at].at - left / STEP) * factor
-                near = min(letters, key=lambda glyph: abs(glyph.at - middle), default=None)
+                near = min(shown, key=lambda glyph: abs(glyph.at - middle), default=None)
                 if near and abs(near.at - middle) < _NEAR:
                     doubts[at] = _both(word.text[at], doubts.get(at) or _doubt(at, glyphs[at]), near)
         return replace(word, doubts=tuple(doubts[at] for at in sorted(doubts)))

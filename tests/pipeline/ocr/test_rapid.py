@@ -251,6 +251,15 @@ def test_what_stays_unsure_in_a_wider_picture_is_looked_at_in_a_narrower_one_tha
     assert seen_twice(monkeypatch, replace(first, confidence=0.96, others=()), sure)[1] == 1
 
 
+def test_the_letter_of_a_label_is_not_looked_at_again(monkeypatch):
+    engine: Any = engines.load(OcrParams())
+    once, twice = Line(Glyph("A", 0.9, 4.5), Glyph(".", 0.99, 7), Glyph("病", 0.999, 10.5)), Line()
+    for name, fake in (("_detector", once), ("_lines", once), ("_good", twice)):
+        monkeypatch.setattr(engine, name, fake)
+    assert [word.text for word in engine.recognise(np.full((48, 200, 3), 255, np.uint8))] == ["A.病"]
+    assert not twice.images
+
+
 def test_another_character_at_the_second_look_makes_a_place_less_sure_and_one_elsewhere_says_nothing(monkeypatch):
     first = Glyph("服", 0.9, 10.5, others=(("眼", 0.1),))
     found, _ = seen_twice(monkeypatch, first, Glyph("眼", 0.99, 12.6))
