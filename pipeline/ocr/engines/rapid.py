@@ -45,10 +45,8 @@ _COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
 _NEGATIVE = re.compile(r"(?<=[A-Za-z][(（])一(?=[)）])|(?<=\w[(（])一(?=[)）].*[(（][+＋±])")
 """A minus sign that was read as a number: HBsAg（一）, 尿糖(一)，蛋白(+)."""
 
-_AGAIN, _LOOKS = 0.97, ((1.2, 3), (0.85, 7))
-"""Probability of a letter, digit or ideograph below which it is looked at again; factors on the width of what is seen
-then, with characters beside it: of 501 unsure ones of scans and photographs 470 are likeliest the right one after the
-first look, 475 after both; 260 and 286 are surer than .95."""
+_AGAIN = 0.97  # Probability of a letter, digit or ideograph below which it is looked at again
+_LOOKS = ((1.2, 3), (0.85, 7))  # Factors on the width of what is seen then, and characters beside it
 _EM_STEPS, _NEAR = 2.5, 1.5  # From the middle of a character to its edge, and between two looks at one
 
 
