@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from build_dataset.pipeline.ocr.model import EDGE, PageLine, PageRead, Rect, Unsure
+from build_dataset.pipeline.ocr.model import EDGE, PageLine, PageRead, Unsure
 from build_dataset.pipeline.ocr.tasks import FileFacts
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.stage import Failure
@@ -163,16 +163,13 @@ def _mark_furniture(pages: Sequence[PageRead]) -> None:
     boxes = [[line.box for line in own if line.box and not line.text] for own in figures]
     for page, own, mine in zip(pages, figures, boxes, strict=True):
         for box in mine:
-            same = sum(any(_same_place(box, other) for other in others) for others in boxes)
+            gaps = ([max(abs(a - b) for a, b in zip(box, two, strict=True)) for two in others] for others in boxes)
+            same = sum(min(apart, default=MOVED) < MOVED for apart in gaps)
             margin = min(box.x0, box.y0, page.width - box.x1, page.height - box.y1) < EDGE * page.width
             if same >= max(2 if margin else 3, MIN_SHARE * len(pages)):
                 for line in own:
                     if line.box and line.box.overlap(box) > 0.5 * line.box.area:
                         line.kind = LineKind.HEADER
-
-
-def _same_place(box: Rect, other: Rect) -> bool:
-    return all(abs(one - two) < MOVED for one, two in zip(box, other, strict=True))
 
 
 def _edge_lines(page: PageRead) -> Iterator[tuple[PageLine, LineKind]]:

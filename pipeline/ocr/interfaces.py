@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import dist
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -132,6 +133,11 @@ class Word:
         """Return its left, top, right and bottom."""
         xs, ys = zip(*self.corners, strict=True)
         return min(xs), min(ys), max(xs), max(ys)
+
+    @property
+    def height(self) -> float:
+        """Return its height across its own direction."""
+        return dist(self.corners[0], self.corners[3])
 
 
 class EngineSetup(Protocol):

@@ -30,7 +30,7 @@ def with_overlooked(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) ->
     """Return the words of an upright page, and those before and behind them that are not among them, none glued."""
     if not words:
         return []
-    em = _EM * float(np.median([_height(word) for word in words]))
+    em = _EM * float(np.median([word.height for word in words]))
     found = [_apart(word, pixels, em) for word in _once(words, em)]
     ink = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) < _INK, dtype=np.uint8)
     for word in words:
@@ -74,7 +74,7 @@ def _alike(char: str) -> str:
 
 def _in_row(box: Corners, word: Word) -> tuple[tuple[float, float], ...]:
     """Return the corners of ink in the row of a word, as high as the word."""
-    middle, half = _level(word, box[0]), _height(word) / 2
+    middle, half = _level(word, box[0]), word.height / 2
     left, right, low, high = float(box[0]), float(box[2]), middle - half, middle + half
     return ((left, low), (right, low), (right, high), (left, high))
 
@@ -110,11 +110,6 @@ def _apart(word: Word, pixels: Pixels, em: float) -> Word:
     moved = tuple(doubt._replace(at=doubt.at + (doubt.at >= number.end())) for doubt in word.doubts or ())
     text = f"{number[0]} {word.text[number.end() :]}"
     return replace(word, text=text, doubts=None if word.doubts is None else moved)
-
-
-def _height(word: Word) -> float:
-    (x0, y0), *_, (x3, y3) = word.corners
-    return float(np.hypot(x3 - x0, y3 - y0))
 
 
 def _level(word: Word, x: float) -> float:

@@ -57,7 +57,7 @@ def _direction(word: Word) -> tuple[float, float]:
 def is_slanted(word: Word, angle: float) -> bool:
     """Return whether a word of several characters runs at another angle than its page: a watermark."""
     own, length = _direction(word)
-    long = len(word.text) > 1 and length > 1.5 * word_height(word)  # a single 字 has no direction
+    long = len(word.text) > 1 and length > 1.5 * word.height  # a single 字 has no direction
     return long and SLANT < abs(own - angle) < 90 - SLANT
 
 
@@ -71,13 +71,7 @@ def is_across_rows(word: Word, words: Sequence[Word]) -> bool:
 
 def word_size(word: Word) -> float:
     """Return the lesser side of a word's box: a word may stand on end."""
-    return min(word_height(word), _direction(word)[1])
-
-
-def word_height(word: Word) -> float:
-    """Height of a word across its own direction."""
-    (x0, y0), (_, _), (_, _), (x3, y3) = word.corners[:4]
-    return hypot(x0 - x3, y0 - y3)
+    return min(word.height, _direction(word)[1])
 
 
 def rotate_point(point: Point, angle: float, centre: Point) -> Point:
@@ -100,7 +94,7 @@ def _size(word: Word, box: Rect) -> float:
 
     Detection draws boxes 1.2 to 1.6 times as high as the type, by an amount that varies from word to word.
     """
-    height = word_height(word)
+    height = word.height
     ideographs = sum(map(is_cjk, word.text))
     if ideographs >= 4 and ideographs >= 0.8 * len(word.text):
         return min(max(box.width / len(word.text), 0.55 * height), height)

@@ -8,7 +8,7 @@ from typing import Any
 
 from build_dataset.pipeline.archives import locate
 from build_dataset.pipeline.ocr import assemble, engines
-from build_dataset.pipeline.ocr.assemble import MANIFEST, DocumentState, Exam, exam_of
+from build_dataset.pipeline.ocr.assemble import MANIFEST, DocumentState, exam_of
 from build_dataset.pipeline.ocr.joining import join_pictures
 from build_dataset.pipeline.ocr.pages import Job, PageMethod, PageStore, Recognition
 from build_dataset.pipeline.ocr.params import EngineName, OcrParams
@@ -59,6 +59,8 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     facts = _facts(made, duplicates, params)
     pages = {one.name: [part.name for part in one.parts if not part.failures] for one in readings if one.parts}
     merged = len(duplicates) + sum(len(names) - 1 for names in pages.values())
+    missing = sorted(set(manifest) - set(tables["files"]["document"]))  # most often typing errors
+    astray = [f"{MANIFEST} names {len(missing)} files that are not there: {_some(missing)}"] if missing else []
     left = (f"{name}: {note}" for name, found in left_out.items() for note in found)
     return Result(
         tables=made,
@@ -68,7 +70,7 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         complete=all_second
         and all(reject.reason not in _OUTSIDE for reject in rejects)
         and not any(one.reason in _MENDABLE for each in readings for one in each.failures.values()),
-        notes=[*_notes(facts), *joined, *left, *_astray(manifest, tables["files"]["document"].to_list())],
+        notes=[*_notes(facts), *joined, *left, *astray],
     )
 
 
@@ -92,12 +94,6 @@ def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
     _read(readings, store, context)
     store.learn(readings)
     return len(store.missing(store.second, store.doubtful(readings)))
-
-
-def _astray(manifest: Mapping[str, Exam], documents: Sequence[str]) -> list[str]:
-    """Return a note on files that the manifest names and the raw folder lacks: most often typing errors."""
-    missing = sorted(set(manifest) - set(documents))
-    return [f"{MANIFEST} names {len(missing)} files that are not there: {_some(missing)}"] if missing else []
 
 
 def _sort(files: Iterator[RawFile]) -> tuple[list[RawFile], dict[str, str]]:

@@ -6,12 +6,14 @@ from math import inf
 from statistics import median
 
 from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.labels import has_label
 from build_dataset.pipeline.parse.lines import REGIONS, ColumnEdges, ParsedLine, is_complete_line, place_of
 from build_dataset.pipeline.parse.outline import HEADS
 from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.schemas.grouping import group_values
 
 MIN_LOST, USUAL = 0.9, 0.95  # a line may be lost above so many line heights over the usual gap (95 % of gaps)
+LATE = 5.0  # Line heights from which a recognised line that goes on may have lost its beginning
 RAGGED = 0.1  # largest share of pages, at least one, that may end higher, or begin lower, because of lost lines
 BEFORE_HEAD, BEFORE_KEY = 1.5, 2.5  # lines of room before a head, and before a key's first entry without one: 1、B
 HEADS_TELL = 4  # least number of heads that tell whether pages leave room before them
@@ -78,6 +80,10 @@ class LineGaps:
             allowed = self.apart.get(place_of(below), 0.0) if is_complete_line(above, self.edges) else 0.0
             if white > most and lines >= allowed and not self._is_filled(above, below):
                 self.holes[place_of(above)] = lines
+            indent = below.box.x0 - above.box.x0 if above.box and below.box else 0.0
+            late = indent > LATE * self.height and below.confidence is not None and not has_label(below.text)
+            if late and not is_complete_line(above, self.edges):
+                self.holes[place_of(above)] = 1.0
 
     def _is_filled(self, above: ParsedLine, below: ParsedLine) -> bool:
         """Return whether a line that was left out, or a figure, stands between two lines or beside the second."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
@@ -43,6 +44,7 @@ _EM = 3.5  # Usual width of an ideograph in steps, where a line has too few to m
 _WIDE = frozenset("mwMWG@%&—①②③④⑤⑥⑦⑧⑨⑩×≥≤→ⅡⅢⅣ")
 _CLAIMED, _CLAIMED_WIDE, _CLAIMED_NARROW = 0.62, 0.55, 0.36
 """Half the widths in em of what an ideograph, a wide letter or sign and another one claim around their middles."""
+_WIDEST = 1.6  # Of its height, the width of a piece of ink that is one letter's or mark's: m, ④
 _UNCLAIMED, _EDGE = 0.35, 0.2
 """Width in em of ink that no character claims from which one was lost, and share of the height at the top and bottom
 where it belongs to other lines: of 2,253 lines read right .3 % have so much, of dropped ideographs 99 % leave it."""
@@ -140,8 +142,6 @@ def grown(box: Box) -> Box:
 
 def narrow_line(image: Pixels, factor: float) -> Pixels:
     """A line, narrower by ``factor``."""
-    if factor == 1:
-        return image
     width = max(STEP, math.ceil(image.shape[1] * factor))
     return np.asarray(cv2.resize(image, (width, HEIGHT), interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
@@ -212,8 +212,10 @@ def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:
     ems = [other.at - one.at for (one, other), both in pairs if all(both)]
     em = STEP * (median(ems) if len(ems) >= 3 else _EM)  # the line's own, where it can be measured
     free = np.zeros(image.shape[1], bool)
+    letters = [glyph.at * STEP for glyph, ideograph in zip(glyphs, ideographs, strict=True) if not ideograph]
     for left, top, right, bottom in _strokes(image).tolist():
-        free[left:right] |= _EDGE < (top + bottom) / 2 / image.shape[0] < 1 - _EDGE
+        letter = bisect(letters, right) - bisect(letters, left) == 1 and right - left < _WIDEST * (bottom - top)
+        free[left:right] |= not letter and _EDGE < (top + bottom) / 2 / image.shape[0] < 1 - _EDGE
     for glyph in glyphs:
         wide = _CLAIMED if is_cjk(glyph.char) else _CLAIMED_WIDE if glyph.char in _WIDE else _CLAIMED_NARROW
         half = 0.0 if glyph.char.isspace() else em * wide

@@ -27,7 +27,7 @@ from build_dataset.pipeline.ocr.engines.network import (
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Pixels, Word
 from build_dataset.pipeline.ocr.language.counts import out_of_place, shipped_language
-from build_dataset.pipeline.ocr.language.letters import FLOOR, plain, share_of
+from build_dataset.pipeline.ocr.language.letters import FLOOR, OPTION, plain, share_of
 from build_dataset.pipeline.ocr.params import RapidOcrParams
 from build_dataset.schemas.errors import UserError
 
@@ -42,11 +42,12 @@ _BFLOAT16 = re.compile(r"^flags\s*:.* (?:amx_bf16|avx512_bf16)\b", re.MULTILINE)
 """Flags of processors with bfloat16: OpenVINO is 1.7 times as fast; with AVX2 alone .60 pages/s, onnxruntime .69."""
 _COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
 """The power of a blood count that touches its 0 or was read as a degree, 4×109/L, 4×10°/L; no other count has it."""
+_NEGATIVE = re.compile(r"(?<=[A-Za-z][(（])一(?=[)）])|(?<=\w[(（])一(?=[)）].*[(（][+＋±])")
+"""A minus sign that was read as a number: HBsAg（一）, 尿糖(一)，蛋白(+)."""
 
 _AGAIN = 0.97  # Probability of a letter, digit or ideograph below which it is looked at again
-_WIDER = 1.2  # Factor on the width of what is looked at again
-_AROUND, _EM_STEPS, _NEAR = 3, 2.5, 1.5
-"""Characters beside those that are looked at; steps from the middle of one to its edge, and between both looks."""
+_LOOKS = ((1.2, 3), (0.85, 7))  # Factors on the width of what is seen then, and characters beside it
+_EM_STEPS, _NEAR = 2.5, 1.5  # From the middle of a character to its edge, and between two looks at one
 
 
 def backend(params: RapidOcrParams) -> str:
@@ -119,21 +120,24 @@ class RapidEngine(OcrEngine):
         return [self._looked_at(*word, places) for word, places in zip(words, strange, strict=True)]
 
     def _looked_at(self, word: Word, glyphs: Sequence[Glyph], image: Pixels, strange: Iterable[int]) -> Word:
-        """Return a word whose unsure and strange characters are looked at again in a wider picture."""
+        """Return a word whose unsure and strange characters are looked at again, in a wider and a narrower picture."""
         doubts = {doubt.at: doubt for doubt in word.doubts or ()}
-        unsure = {at for at, one in doubts.items() if word.text[at].isalnum() and share_of(word.text, one) < _AGAIN}
-        if not (places := sorted(unsure.union(strange))):
-            return word
-        first, last = glyphs[max(0, places[0] - _AROUND)], glyphs[min(len(glyphs) - 1, places[-1] + _AROUND)]
-        left = max(0, round((first.at - _EM_STEPS) * STEP))
-        clip = narrow_line(image[:, left : round((last.at + _EM_STEPS) * STEP)], _WIDER)
-        (read,) = self._good.read([clip], [False])
-        letters = [glyph for glyph in read if glyph.char != " "]
-        for at in places:
-            middle = (glyphs[at].at - left / STEP) * _WIDER
-            near = min(letters, key=lambda glyph: abs(glyph.at - middle), default=None)
-            if near and abs(near.at - middle) < _NEAR:
-                doubts[at] = _both(word.text[at], doubts.get(at) or _doubt(at, glyphs[at]), near)
+        labels = {found.end() - 1 for found in OPTION.finditer(word.text)}  # Their letters are known by their order
+        for factor, around in _LOOKS:
+            told = (one for one in doubts.values() if word.text[one.at].isalnum() and one.at not in labels)
+            unsure = {one.at for one in told if share_of(word.text, one) < _AGAIN}
+            if not (places := sorted(unsure.union(strange))):
+                break
+            first, last = glyphs[max(0, places[0] - around)], glyphs[min(len(glyphs) - 1, places[-1] + around)]
+            left = max(0, round((first.at - _EM_STEPS) * STEP))
+            clip = narrow_line(image[:, left : round((last.at + _EM_STEPS) * STEP)], factor)
+            (read,) = self._good.read([clip], [False])
+            shown = [glyph for glyph in read if glyph.char != " "]
+            for at in places:
+                middle = (glyphs[at].at - left / STEP) * factor
+                near = min(shown, key=lambda glyph: abs(glyph.at - middle), default=None)
+                if near and abs(near.at - middle) < _NEAR:
+                    doubts[at] = _both(word.text[at], doubts.get(at) or _doubt(at, glyphs[at]), near)
         return replace(word, doubts=tuple(doubts[at] for at in sorted(doubts)))
 
     def _wider(self, page: Pixels, box: NDArray[np.float32]) -> tuple[Pixels, list[Glyph]] | None:
@@ -151,7 +155,7 @@ def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
     text = "".join(glyph.char for glyph in glyphs)
     if not text or sum(glyph.confidence for glyph in glyphs) < _MIN_SCORE * len(glyphs):
         return None
-    text = _COUNT.sub(lambda found: superscript(found[0].replace("°", "9")), text)
+    text = _COUNT.sub(lambda found: superscript(found[0].replace("°", "9")), _NEGATIVE.sub("－", text))
     corners = tuple((float(x), float(y)) for x, y in box)
     score = math.prod(glyph.confidence for glyph in glyphs if glyph.char.isalnum())
     unsure = (at for at, glyph in enumerate(glyphs) if glyph.confidence < SURE or glyph.gap > GAP)

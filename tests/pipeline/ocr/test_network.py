@@ -154,6 +154,16 @@ def test_every_ink_of_a_line_that_is_read_whole_is_claimed(text: str, cjk: pymup
     assert not any(glyph.gap for glyph in glyphs)
 
 
+def test_the_ink_that_a_letter_stands_on_is_its_own_however_wide_but_not_that_of_two(flips) -> None:
+    def lost(width: int, *middles: float) -> bool:
+        image = np.full((48, 200, 3), 255, np.uint8)
+        image[12:38, 20 : 20 + width] = 0
+        return mark_lost(image, [Glyph("m", 0.9, at / network.STEP) for at in middles])
+
+    assert flips(lambda width: lost(width, 34), range(39, 60)) == [42]
+    assert lost(41, 24, 34), "a letter and what stands behind it"
+
+
 def test_ink_of_the_lines_above_and_below_is_no_lost_character(cjk: pymupdf.Font) -> None:
     image, glyphs = printed("病人\u3000\u3000發熱", cjk)
     spoiled = image.copy()

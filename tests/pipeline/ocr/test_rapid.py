@@ -97,6 +97,19 @@ def test_the_power_of_a_blood_count_is_raised(read, written):
     assert rapid._word(CORNERS, [Glyph(char, 0.9, 0) for char in read]).text == written
 
 
+@pytest.mark.parametrize(
+    ("read", "written"),
+    [
+        ("HBsAg（一）", "HBsAg（－）"),
+        ("尿糖(一)，蛋白(+)", "尿糖(－)，蛋白(+)"),
+        ("（一）HBsAg", "（一）HBsAg"),
+        ("甲法（一）和（二）", "甲法（一）和（二）"),
+    ],
+)
+def test_a_stroke_in_brackets_behind_a_test_is_its_negative_result(read, written):
+    assert rapid._word(CORNERS, [Glyph(char, 0.9, 0) for char in read]).text == written
+
+
 def test_the_confidence_of_a_line_is_the_mean_of_its_characters(flips):
     def told(sure: float) -> bool:
         return rapid._word(CORNERS, [Glyph("甲", sure / 100, 0), Glyph("乙", 0.1, 0)]) is None
@@ -207,11 +220,11 @@ class Line:
         return [[replace(glyph) for glyph in self.glyphs]]
 
 
-def seen_twice(monkeypatch: pytest.MonkeyPatch, first: Glyph, again: Glyph) -> tuple[Doubt | None, int]:
+def seen_twice(monkeypatch: pytest.MonkeyPatch, first: Glyph, *again: Glyph) -> tuple[Doubt | None, int]:
     engine: Any = engines.load(OcrParams())
     others = [Glyph(char, 0.999, 2.5 + 4 * at) for at, char in enumerate("病人用药")]
     once = Line(*others[:2], first, *(replace(one, at=one.at + 4) for one in others[2:]))
-    twice = Line(again)
+    twice = Line(*again)
     for name, fake in (("_detector", once), ("_lines", once), ("_good", twice)):
         monkeypatch.setattr(engine, name, fake)
     (word,) = engine.recognise(np.full((48, 200, 3), 255, np.uint8))
@@ -221,12 +234,30 @@ def seen_twice(monkeypatch: pytest.MonkeyPatch, first: Glyph, again: Glyph) -> t
 def test_a_character_that_is_less_sure_is_looked_at_again_and_has_the_mean_of_both_looks(monkeypatch):
     first = Glyph("服", 0.9, 10.5, others=(("眼", 0.1),))
     found, looks = seen_twice(monkeypatch, first, Glyph("服", 0.99, 12.6, others=(("眼", 0.01),)))
-    assert looks == 1
+    assert looks == 2
     assert found is not None
     assert found.again
     assert 0.96 < found.sure < 0.98
     sure, looks = seen_twice(monkeypatch, replace(first, confidence=0.98, others=()), Glyph("眼", 0.9, 12.6))
     assert (sure and sure.again, looks) == (False, 0)
+
+
+def test_what_stays_unsure_in_a_wider_picture_is_looked_at_in_a_narrower_one_that_counts_as_much(monkeypatch):
+    first = Glyph("服", 0.6, 10.5, others=(("眼", 0.4),))
+    wider = Glyph("服", 0.6, 10.5 * 1.2, others=(("眼", 0.4),))
+    found, looks = seen_twice(monkeypatch, first, wider, Glyph("服", 0.01, 10.5 * 0.85, others=(("眼", 0.99),)))
+    assert (looks, found and dict(found.others)["眼"] > 0.85) == (2, True)
+    sure = Glyph("服", 0.9999, 10.5 * 1.2)
+    assert seen_twice(monkeypatch, replace(first, confidence=0.96, others=()), sure)[1] == 1
+
+
+def test_the_letter_of_a_label_is_not_looked_at_again(monkeypatch):
+    engine: Any = engines.load(OcrParams())
+    once, twice = Line(Glyph("A", 0.9, 4.5), Glyph(".", 0.99, 7), Glyph("病", 0.999, 10.5)), Line()
+    for name, fake in (("_detector", once), ("_lines", once), ("_good", twice)):
+        monkeypatch.setattr(engine, name, fake)
+    assert [word.text for word in engine.recognise(np.full((48, 200, 3), 255, np.uint8))] == ["A.病"]
+    assert not twice.images
 
 
 def test_another_character_at_the_second_look_makes_a_place_less_sure_and_one_elsewhere_says_nothing(monkeypatch):

@@ -11,7 +11,6 @@ import pytest
 from PIL import Image
 
 from build_dataset.pipeline.ocr import engines, stage, tasks
-from build_dataset.pipeline.ocr.assemble import Exam
 from build_dataset.pipeline.ocr.interfaces import Word
 from build_dataset.pipeline.ocr.model import PageRead
 from build_dataset.pipeline.ocr.params import EngineName, OcrParams
@@ -361,10 +360,14 @@ def test_notes_tell_what_is_to_be_looked_at():
         "1 pages were read with low confidence: y",
     ]
     assert list(stage._notes({"duplicate_files": {}, "pages_lost": [], "pages_of_low_confidence": []})) == []
-    assert stage._astray({"a": Exam(), "b": Exam(), "c": Exam()}, ["b"]) == [
-        "manifest.csv names 2 files that are not there: a, c"
-    ]
-    assert stage._astray({"b": Exam()}, ["a", "b"]) == []
+
+
+def test_files_that_the_manifest_names_and_the_raw_folder_lacks_are_told(context, put, read):
+    put("b.pdf", "题干")
+    for named, told in (("a,b,c", ["manifest.csv names 2 files that are not there: a.pdf, c.pdf"]), ("b", [])):
+        lines = ["document", *(f"{one}.pdf" for one in named.split(","))]
+        (context.raw / "manifest.csv").write_text("\n".join(lines), encoding="utf-8")
+        assert [note for note in read().notes if "manifest" in note] == told
 
 
 def blank_paper(context, pages: int) -> None:

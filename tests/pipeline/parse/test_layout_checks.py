@@ -290,6 +290,23 @@ def test_room_inside_a_question(white: float, texts: dict[int, str], gaps: list[
     assert [one for one in found if one[0] == "room_inside"] == expected
 
 
+@pytest.mark.parametrize(
+    ("left", "text", "read", "told"),
+    [(51, "续", 0.99, True), (50, "续", 0.99, False), (51, "A.甲", 0.99, False), (51, "续", None, False)],
+)
+def test_a_recognised_line_that_goes_on_far_right_may_have_lost_its_beginning(
+    left: float, text: str, read: float | None, told: bool
+) -> None:
+    pieces = [replace(one, confidence=read) for one in worded(lay(5, 5, 5, 5), {2: text})]
+    full = replace(pieces[1], box=Box(x0=0, y0=15, x1=100, y1=25))
+    late = replace(pieces[2], box=Box(x0=left, y0=30, x1=100, y1=40))
+    mine = [pieces[0], full, late, *pieces[3:]]
+    expected = [("room_inside", "there is room for a line after '第1行'")] if told else []
+    assert checked(mine, [own_draft(1, mine)]) == [expected]
+    complete = [pieces[0], replace(full, text="已经说完。"), late, *pieces[3:]]
+    assert checked(complete, [own_draft(1, complete)]) == [[]]
+
+
 def test_room_before_an_option_belongs_to_a_line_that_is_full() -> None:
     pieces = worded(lay(5, 14.5, 5, 5), {2: "A.甲"})
     full = replace(pieces[1], box=Box(x0=0, y0=15, x1=100, y1=25))
