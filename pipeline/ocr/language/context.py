@@ -33,8 +33,9 @@ class Network:
     """A transformer of few layers; ``benchmarks/ocr/context.py`` teaches it to fill in characters that are left out."""
 
     def __init__(self, stored: dict[str, NDArray[np.generic]]) -> None:
-        """Args: stored: weights as whole numbers of one byte with a scale for each row, and the characters they know."""
-        weights = {key[:-6]: stored[key[:-6]] * stored[key].astype(np.float32) for key in stored if key[-6:] == "_scale"}
+        """Args: stored: weights as whole numbers of a byte, a scale for each row of them, and the codes they know."""
+        names = [key.removesuffix("_scale") for key in stored if key.endswith("_scale")]
+        weights = {name: stored[name] * stored[f"{name}_scale"].astype(np.float32) for name in names}
         self._characters: Values = weights["characters"]
         self._blocks = [
             Block(*(weights[f"{name}{at}"].T.copy() for name in Block._fields)) for at in range(int(stored["layers"]))
@@ -54,22 +55,26 @@ class Network:
         with files("build_dataset.pipeline.ocr.language").joinpath(TABLE).open("rb") as file:
             return cls(dict(np.load(file)))
 
-    def logs(self, texts: Sequence[str], places: Sequence[tuple[int, int]], chars: Sequence[Sequence[str]]) -> list[Values]:
-        """Return the natural logarithm of the probability of each of the characters in each place (text, character).
+    def logs(self, texts: Sequence[str], asked: Sequence[tuple[int, int, Sequence[str]]]) -> list[Values]:
+        """Return the natural logarithm of the probability of each character that is asked about in its place.
 
-        The texts stand in their order on one page. NaN for a character that the network did not learn.
+        Args:
+            texts: Those of a page, in their order.
+            asked: Index of a text, of the place in it, and the characters that may stand there.
+
+        NaN stands for a character that the network did not learn.
         """
         numbers = self._numbers[codes_of("\n".join(texts))]
-        other = np.append(True, (numbers[1:] != numbers[:-1]) | (numbers[1:] > self._numbers[BREAK] + 3))
+        mark = self._numbers[BREAK]
+        other = np.append(True, (numbers[1:] != numbers[:-1]) | (numbers[1:] > mark + 3))  # Marks in a row are one
         starts = np.cumsum([0, *(len(text) + 1 for text in texts)])
-        joined = np.pad(numbers[other], _SEEN, constant_values=self._numbers[BREAK])  # A row of marks is one mark
-        middles = (np.cumsum(other) - 1)[[starts[row] + at for row, at in places]] + _SEEN
+        joined = np.pad(numbers[other], _SEEN, constant_values=mark)
+        middles = (np.cumsum(other) - 1)[np.array([starts[row] + at for row, at, _ in asked], np.intp)] + _SEEN
         windows = joined[middles[:, None] + np.arange(_SEEN) - _SEEN // 2]
         found: list[Values] = []
-        for start in range(0, len(places), _AT_ONCE):
-            told = self._told(windows[start : start + _AT_ONCE])
-            for logs, own in zip(told, chars[start : start + _AT_ONCE], strict=True):
-                at = self._numbers[codes_of("".join(own))]
+        for start in range(0, len(asked), _AT_ONCE):
+            for (*_, chars), logs in zip(asked[start:], self._told(windows[start : start + _AT_ONCE]), strict=False):
+                at = self._numbers[codes_of("".join(chars))]
                 found.append(np.where(self._known[at], logs[at], np.float32(np.nan)))
         return found
 

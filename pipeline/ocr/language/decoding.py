@@ -37,13 +37,13 @@ places whose truth is known; of 4,400 others 97 % are right by sight alone, 99.5
 _LIKELY, _UNLIKELY = -6.0, -9.0
 """Natural logarithm of a character's probability among what stands around it, from which this speaks for it, and below
 which against it: the 峭 of 气管隆峭 (for 嵴) has -16, though no likely other fits better."""
+_SEEN = -0.005  # Natural logarithm of the probability by sight from which what stands around is not asked
 _UNLEARNED = -12.0  # What the network would say of a character that it does not know, at most the least of the others
 _RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
-_MARGIN, _LEAST_SIGHT = 2.0, -4.5
+_MARGIN, _LEAST_SIGHT = 2.5, -4.5
 """Log odds from which a character is changed, by both and by sight; never at a line end: 減刑 of 湮滅刑事證據."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
-_CONFIRMED = 0.9  # Probability after two looks from which a strange character is what stands there: 腎前腎衰竭
 _UNKNOWN = 0.5  # The most that a character is sure of where a look-alike fits far better, or beside unclaimed ink
 FEATURES = 9
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
@@ -75,7 +75,7 @@ class _Choice(NamedTuple):
     chars: list[str]
     sight: list[float]  # Natural logarithm of each one's probability
     usable: int  # The first so many may be written; the others are no ideographs: a dash that reads as 一
-    fits: Values  # Natural logarithm of each one's probability among what stands around it
+    fits: list[float]  # Natural logarithm of each one's probability among what stands around it, where this was asked
 
 
 def sure_parts(row: Sequence[Any]) -> Iterator[str]:
@@ -105,25 +105,27 @@ def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
     """Return the words of a page with their unsure characters decided."""
     texts = [word.text for word in words]
     script = "big5" if is_traditional(texts) else "gb2312"
-    strange = counts.out_of_place(texts, language)
-    choices = [list(_choices(word, script)) for word in words]
-    doubtful = [(row, at) for row, own in enumerate(choices) for at in range(len(own))]
-    out_of_place = [(row, at) for row, own in enumerate(strange) for at in own]
-    places = [*((row, choices[row][at].at) for row, at in doubtful), *out_of_place]
-    chars = [choices[row][at].chars for row, at in doubtful] + [[texts[row][at], strange[row][at]] for row, at in out_of_place]
-    told = Network.shipped().logs(texts, places, chars)
-    for (row, at), logs in zip(doubtful, told, strict=False):
-        choices[row][at] = choices[row][at]._replace(fits=np.nan_to_num(logs, nan=np.nanmin(np.append(logs, _UNLEARNED))))
-    for (row, at), (own, other) in zip(out_of_place, told[len(doubtful) :], strict=True):
+    choices, strange = [list(_choices(word, script)) for word in words], counts.out_of_place(texts, language)
+    _look_around(texts, choices, strange)
+    return [_draft(*own, language) for own in zip(words, choices, strange, strict=True)]
+
+
+def _look_around(texts: Sequence[str], choices: Sequence[Sequence[_Choice]], strange: Sequence[dict[int, str]]) -> None:
+    """Note how likely what stands around makes the characters of unsure places, and forget what is strange no more."""
+    unsure = [(row, one) for row, own in enumerate(choices) for one in own if one.sight[0] < _SEEN]
+    pairs = [(row, at, other) for row, own in enumerate(strange) for at, other in own.items()]
+    asked = [(row, one.at, one.chars) for row, one in unsure]
+    asked += [(row, at, [texts[row][at], other]) for row, at, other in pairs]
+    told = Network.shipped().logs(texts, asked)
+    for (_, one), logs in zip(unsure, told, strict=False):
+        one.fits.extend(np.nan_to_num(logs, nan=np.nanmin([*logs, _UNLEARNED])).tolist())
+    for (row, at, _), (own, other) in zip(pairs, told[len(unsure) :], strict=True):
         if own > other:
             del strange[row][at]
-    return [_draft(*own, language) for own in zip(words, choices, strange, strict=True)]
 
 
 def _draft(word: Word, choices: Sequence[_Choice], strange: Mapping[int, str], language: Language) -> WordDraft:
     doubts = {doubt.at: doubt for doubt in word.doubts or ()}
-    confirmed = {at for at, doubt in doubts.items() if doubt.again and letters.share_of(word.text, doubt) >= _CONFIRMED}
-    strange = {at: char for at, char in strange.items() if at not in confirmed}
     codes, chars = padded(word.text), list(word.text)
     draft = WordDraft(word.text, doubts, strange, {}, {}, {}, {})
     for group in _groups(choices):
@@ -135,7 +137,8 @@ def _draft(word: Word, choices: Sequence[_Choice], strange: Mapping[int, str], l
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
             draft.odds[choice.at] = letters.odds(shares[at])
             draft.sight[choice.at] = letters.odds(exp(choice.sight[at]))
-            draft.fits[choice.at] = float(choice.fits[at])
+            if choice.fits:
+                draft.fits[choice.at] = choice.fits[at]
             if at:
                 chars[choice.at] = choice.chars[at]
                 draft.changes[choice.at] = choice.chars[0]
@@ -173,7 +176,7 @@ def _choices(word: Word, script: str) -> Iterator[_Choice]:
         written = [first, *(one for one in rest if _fits(one, script))][:_MOST]
         some = {one: kinds[one] for one in written} | dict(list(marks.items())[:_MARKS])
         sight = [log(max(share, letters.FLOOR)) for share in some.values()]
-        yield _Choice(doubt.at, [*some], sight, len(written), np.zeros(len(some), np.float32))
+        yield _Choice(doubt.at, [*some], sight, len(written), [])
 
 
 @cache
@@ -207,7 +210,7 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> tuple[
         own = codes_of("".join(choice.chars))
         rows[:, choice.at - first] = own[picks[:, place]]
         seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * np.maximum(language.use(own), _RARE)
-        seen += _OF_CONTEXT * choice.fits
+        seen += _OF_CONTEXT * np.array(choice.fits or 0.0, np.float32)
         sight += seen[picks[:, place]]
     total = sight + _OF_LANGUAGE * language.of_rows(rows, besides=0).sum(axis=1)
     usable = (picks < [choice.usable for choice in group]).all(axis=1)

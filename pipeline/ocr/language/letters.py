@@ -25,7 +25,8 @@ _ALONE = (
     (re.compile(r"(?<=[x×]10)[⁹°'](?=/L)"), "⁹", "⁹°'", 0.05),
 )
 """Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop), the last I
-of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and least probability."""
+of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and least
+probability."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
 _BEFORE_L = ("HC", "KC", "aC", "mo")  # Behind these an I is mostly an l: HCl, NaCl, mmol
 _TWICE = re.compile(r"(?<!\d)1(?=l[aeiou][a-z])")  # An l that begins a word, read twice: 1loop
