@@ -130,7 +130,7 @@ def low_confidence(question: Question, params: CleanParams) -> str | None:
     confidence = question.confidence
     if confidence is None or confidence >= (least := params.least_confidence):
         return None
-    shown = f"{int(confidence * 100) / 100:.2f}"  # .949 is no 0.95
+    shown = f"{int(confidence * 100) / 100:.2f}"  # .899 is no 0.90
     detail = f"it was recognised with confidence {shown}, below {least:.2f}"
     return ". ".join(filter(None, [detail, unsure_told(question)]))
 

@@ -22,9 +22,11 @@ _ALONE = (
     (re.compile(r"(?<![A-Za-z])[yγ](?=-[A-Za-z])"), "γ", "yγv", 0.02),
     (re.compile(r"(?<=C)[1lI](?=[⁻－-]?\s?[:：=]?\s?\d{2,3}\s?m(?:Eq|mol|M))"), "l", "l1I|", 0.02),
     (re.compile(r"(?<=^[(（])[①D](?=[)）])"), "D", "①⑩D", 0.05),
+    (re.compile(r"(?<=[x×]10)[⁹°'](?=/L)"), "⁹", "⁹°'", 0.05),
 )
 """Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop), the last I
-of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D); its shape, and least probability."""
+of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and least
+probability."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
 _BEFORE_L = ("HC", "KC", "aC", "mo")  # Behind these an I is mostly an l: HCl, NaCl, mmol
 _TWICE = re.compile(r"(?<!\d)1(?=l[aeiou][a-z])")  # An l that begins a word, read twice: 1loop
@@ -54,8 +56,9 @@ def alone(text: str, doubt: Doubt) -> tuple[str, str] | None:
 def odds_of_letter(text: str, doubt: Doubt) -> float:
     """Return the odds of a letter or digit, low where it may be another of its shape: 1型 for Ⅰ型, a受体 for α."""
     at = doubt.at
-    if text[at] in _CIRCLED or alone(text, doubt):
-        return odds(share_of(text, doubt))
+    told = min(1.0, max(FLOOR, doubt.sure + sum(share for _, share in doubt.others)))
+    if text[at] in _CIRCLED or alone(text, doubt):  # What is left is of no character: a peak between two steps
+        return odds(share_of(text, doubt) / told)
     beside = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
     if text[at] in "ⅡⅢ" and any(one in "1IlⅠⅡⅢ" for one in beside):
         return 0.0  # Nobody prints ⅡI: the two are II, or III
@@ -64,9 +67,9 @@ def odds_of_letter(text: str, doubt: Doubt) -> float:
     own, shape = share_of(text, doubt), next((shape for shape in _SHAPES if text[at] in shape), "")
     alike = [(char, share) for char, share in doubt.others if char in shape and plain(char) != plain(text[at])]
     rivals = [(char, share) for char, share in alike if _may_stand(char, text, at)]
-    if text[at].isalpha():  # Either case: IpSec; what is left is of no character: a peak between two steps
+    if text[at].isalpha():  # Either case: IpSec
         own += sum(share for char, share in doubt.others if char == text[at].swapcase())
-        own /= min(1.0, max(FLOOR, doubt.sure + sum(share for _, share in doubt.others)))
+        own /= told
     if "II" in text[max(0, at - 1) : at + 2]:  # Read as one letter or as two, it is II
         own += dict(doubt.others).get("Ⅱ", 0.0)
     own += sum(share for _, share in alike) - sum(share for _, share in rivals)  # The l of lgA speaks for I

@@ -323,5 +323,5 @@ def test_the_confidence_that_is_asked_for_follows_from_the_share_that_may_be_wro
 
 
 def test_a_confidence_just_below_the_threshold_is_told_as_below_it():
-    told = low_confidence(question(confidence=0.949), CleanParams(max_wrong=0.01))
-    assert told == "it was recognised with confidence 0.94, below 0.95"
+    told = low_confidence(question(confidence=0.899), CleanParams(max_wrong=0.01))
+    assert told == "it was recognised with confidence 0.89, below 0.90"

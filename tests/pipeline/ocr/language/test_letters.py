@@ -118,3 +118,10 @@ def test_a_circled_1_in_the_brackets_that_begin_an_option_is_the_label_d():
     assert alone("(①)因長期反覆", doubt)[0] == "D"
     assert alone("(①)因長期反覆", Doubt(1, 0.99)) is None
     assert alone("则(①)处", Doubt(2, 0.6, others=(("D", 0.3),))) is None
+
+
+def test_nothing_but_a_raised_nine_counts_cells_in_a_litre():
+    text = "白细胞12×10⁹/L"
+    seen = Doubt(text.index("⁹"), 0.2, others=(("°", 0.1), ("3", 0.002)))
+    assert odds_of_letter(text, seen) > 3
+    assert odds_of_letter(text.replace("/L", "m"), seen) < 0
