@@ -114,7 +114,6 @@ class Doubt(NamedTuple):
     sure: float  # Its probability
     gap: float = 0.0  # Probability that a character was overlooked behind it
     others: tuple[tuple[str, float], ...] = ()  # Other characters and their probabilities, likeliest first
-    again: bool = False  # It was looked at twice; the probabilities are of both looks
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,7 @@ def _both(own: str, doubt: Doubt, again: Glyph) -> Doubt:
     scale = min(1.0, math.sqrt(sum(seen.values()) * sum(forms.values()))) / sum(both.values())
     shares = {char: round(share * scale, 4) for char, share in both.items()}
     others = sorted((one for one in shares.items() if one[0] != own and one[1]), key=lambda one: -one[1])
-    return Doubt(doubt.at, shares[own], doubt.gap, tuple(others), again=True)
+    return Doubt(doubt.at, shares[own], doubt.gap, tuple(others))
 
 
 def _stripped(glyphs: list[Glyph]) -> list[Glyph]:
