@@ -118,7 +118,9 @@ def _look_around(texts: Sequence[str], choices: Sequence[Sequence[_Choice]], str
     asked += [(row, at, [texts[row][at], other]) for row, at, other in pairs]
     told = Network.shipped().logs(texts, asked)
     for (_, one), logs in zip(unsure, told, strict=False):
-        one.fits.extend(np.nan_to_num(logs, nan=np.nanmin([*logs, _UNLEARNED])).tolist())
+        unlearned = np.nanmin([*logs, _UNLEARNED])
+        known = np.nan_to_num(logs, nan=unlearned) if logs[0] == logs[0] else np.full(len(logs), _LIKELY)  # 腘
+        one.fits.extend(known.tolist())
     for (row, at, _), (own, other) in zip(pairs, told[len(unsure) :], strict=True):
         if own > other:
             del strange[row][at]
