@@ -11,6 +11,8 @@ from build_dataset.schemas.data import shipped_toml
 _BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")  # 题干（必填）
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _MARKS = re.compile(r"[\W_]+")  # correct_answer, 选项-A
+_WHOLE = str.maketrans("ıłđø", "ildo")  # letters that no accent is split off from: Açıklama, đáp án
+_MISSPELT = re.compile("awnser|anwser|asnwer|answear")
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
 _LANGUAGE = re.compile(  # question_de, questionEn
     r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|cn|de|en|es|fr|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh))"
@@ -33,12 +35,13 @@ def names(role: str) -> tuple[str, ...]:
 def plain_header(header: str) -> str:
     """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``.
 
-    Accents do not count, nor how a cell is written: ``Réponse`` is ``reponse``, ``optionsJson`` is ``options``.
+    Accents do not count, nor how a cell is written: ``Réponse`` is ``reponse``, ``optionsJson`` is ``options``; nor do
+    slips in one word: ``Correct_Awnser``.
     """
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", header))
-    text = unicodedata.normalize("NFKC", bare).strip().casefold()
+    text = unicodedata.normalize("NFKC", bare).strip().casefold().translate(_WHOLE)
     bare = _MARKS.sub("", _BRACKETS.sub("", text))
-    return bare.removesuffix("json") or bare or _MARKS.sub("", text)
+    return _MISSPELT.sub("answer", bare.removesuffix("json") or bare or _MARKS.sub("", text))
 
 
 @cache

@@ -42,6 +42,9 @@ def read_explanation(
     """
     if not explanation or not options:
         return None
+    explanation = _P.path.sub(" ", explanation)
+    if not asks_for_wrong(stem):
+        explanation = _P.kana.sub(lambda said: f"正解は{chr(ord('A') + 'アイウエオカ'.index(said[1]))}", explanation)
     text = _unlisted(explanation, several=several)
     marks = _marks(text, options)
     stated = _decided(marks, options, stem, several=several)

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -11,7 +12,7 @@ from build_dataset.pipeline.parse.cells import Options, string, unpacked
 from build_dataset.pipeline.parse.folding import fold
 from build_dataset.pipeline.parse.labels import LABEL, LABELS, Pairs, label_at, labels_in
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.columns import plain_header, vocabulary
+from build_dataset.schemas.columns import plain_header, roles_of, vocabulary
 
 _P = Patterns(__name__)
 _BETWEEN_HEADERS = r"[,，、;；|・]"  # marks between the headers that an answer names: option1,option3
@@ -21,6 +22,23 @@ _FOLDED = 8  # characters, spaces and stops included, of a text that may be one 
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
 ENOUGH = 20
 """Least number of numbered answers for a number that never occurs (2 of 0–3) to show that they name no places."""
+
+
+def without_tails(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Cut off, in place, what a bracket says at the end of every key of a table; return what was cut off.
+
+    ``D (k)``, ``错 (k)`` → ``D``, ``错``.
+    """
+    told = []
+    for name in [name for name in (rows[0] if rows else ()) if "answer" in roles_of(name)]:
+        ends = Counter(match[0] for row in rows if (match := _P.tail.search(str(row.get(name)))))
+        given = sum(string(row.get(name)) is not None for row in rows)
+        for tail, times in ends.most_common(1):
+            if times >= max(ENOUGH, MOST * given):
+                told.append(f"“{tail.strip()}” was cut off the end of {times} keys")
+                for row in rows:
+                    row[name] = row[name].removesuffix(tail) if isinstance(row.get(name), str) else row.get(name)
+    return told
 
 
 class AnswerEncoding(StrEnum):

@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -23,6 +23,7 @@ _SEPARATORS = ("///", "||", "|", "；", ";", "\t", "  ")  # between options with
 READ = 1 << 14
 """Size of the caches of parsed cells: columns are judged by a sample of rows, which are read again after it."""
 _AT_LINE = re.compile(rf"\n\s*{LABEL}\s*[.．、:：)）]")
+_LANGUAGES = frozenset("ar bn cn de en es fr hi it ja jp ko kr pl pt ru th tr tw uk vi zh".split())
 _NESTED = (dict, list)  # a union of the two would be made anew at every cell
 _MOST_PEOPLE = 2**31 - 1  # larger numbers are typing errors and overflow 32-bit integers
 
@@ -40,6 +41,29 @@ class Options:
     inside: Sequence[str] = ()  # labels of options in which another label may stand: A.甲 B.乙C.丙
     named: Mapping[str, str] = field(default_factory=dict)
     """Labels by the header of the option's column, as ``plain_header`` has it, since keys may name it: 选1, option3."""
+
+
+def in_one_language(value: Any, language: str | None = None) -> Any:
+    """A value whose texts stand in several languages each in one of them: ``{"q": {"hi": "…", "en": "…"}}``.
+
+    Without a ``language`` the first that is named counts for all.
+    """
+    if not isinstance(value, _NESTED) or not (language := language or next(_languages(value), None)):
+        return value
+    if isinstance(value, list):
+        return [in_one_language(part, language) for part in value]
+    if language in value and _LANGUAGES.issuperset(value):
+        return value[language]
+    return {name: in_one_language(part, language) for name, part in value.items()}
+
+
+def _languages(value: dict[str, Any] | list[Any]) -> Iterator[str]:
+    """The first language of each object that holds nothing but texts by language, two or more."""
+    if isinstance(value, dict) and len(value) > 1 and _LANGUAGES.issuperset(value):
+        yield next(iter(value))
+    else:
+        parts = value.values() if isinstance(value, dict) else value
+        yield from (language for part in parts if isinstance(part, _NESTED) for language in _languages(part))
 
 
 def text_of(fields: Fields, names: Iterable[str]) -> str | None:

@@ -40,6 +40,7 @@ class Columns:
     own_labels: bool = False
     """The cells of options begin with the label of their column: A、甲 under A; a bare label is an empty cell."""
     options_in_stem: bool = False
+    comma: str | None = None  # the sign between the options of one cell: 甲,乙,丙,丁
     key_is_an_option: bool = False
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
     flags: dict[str, str] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class Columns:
 def options_of(fields: Fields, columns: Columns) -> Options:
     """The options of a row: one cell that holds all, else a column each, else the end of the stem."""
     value = cells.first(fields, columns.roles.get("options", ()))
+    value = value.split(columns.comma) if columns.comma and isinstance(value, str) else value
     if value is not None and (whole := cells.read_options(value)).pairs:
         return whole
     if columns.key_is_an_option:
@@ -99,6 +101,16 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "")[1]
         return replace(cells.labelled(pairs), inside=hidden(pairs))
     return Options([])
+
+
+def comma_between(rows: Sequence[Fields], options: Sequence[str], answer: Sequence[str]) -> str | None:
+    """Return the comma between options in one cell: each row has as many parts, and its key is one of them."""
+    for mark in ",，、":
+        split = [((string(first(row, options)) or "").split(mark), string(first(row, answer))) for row in rows]
+        keyed = sum(key in map(str.strip, parts) for parts, key in split)
+        if len({len(parts) for parts, _ in split}) == 1 and len(split[0][0]) > 2 and keyed >= MOST * len(rows) > 2:
+            return mark
+    return None
 
 
 def unheld_option(

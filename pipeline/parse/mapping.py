@@ -76,8 +76,10 @@ class _Search(TableCells):
             if role not in self.columns.found_by:
                 self._take(role, sorted(names, key=lambda name: order.index(plain_header(name))), "name")
         lists = [name for name in self._free() if isinstance(self._values(name)[0], list | dict)]
+        lists = [name for name in lists if not self._looks_like_key(name)]  # {"o": {"a": "甲", …}, "c": ["a", "d"]}
         alone = [name for name in self._free() if option_of(name) and name not in lists]
-        if "answer" not in by_role and [*map(plain_header, alone)] in (["a"], ["k"][: len(lists)] or ["a"]):
+        beside = ["c", "k"] if lists or "options" in by_role else []
+        if "answer" not in by_role and len(alone) == 1 and plain_header(alone[0]) in ("a", *beside):
             self._take("answer", alone, "name")
 
     def _by_language(self) -> None:
@@ -106,8 +108,10 @@ class _Search(TableCells):
             self._take("answer", letters, "content")
             roles["options"] = [name for name in roles["options"] if name not in letters]
             roles["options"] or roles.pop("options")
-        if self.columns.options or self._share_of_options(self.columns.roles.get("options", ())):
+        if self.columns.options or self._share_of_options(roles.get("options", ())):
             return
+        if roles.get("options"):
+            self.columns.comma = sources.comma_between(self.rows, roles["options"], roles.get("answer", ()))
         single = [name for name in self.names if not isinstance(next(iter(self._values(name)), None), list | dict)]
         groups = sources.likely_options(single, self.filled)
         words = [*groups]

@@ -168,7 +168,8 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
     looked_at = [text for text in texts if not _IN_UNUSUAL.isdisjoint(text)]
     doubts = list(dict.fromkeys(doubt for doubt, find in _FINDS if any(map(find, looked_at))))
-    if options.cut_at_marks and len(options.pairs) != usual:
+    judged = {text.strip().casefold() for _, text in options.pairs} <= {*vocabulary()["words"]["true_false"]}
+    if options.cut_at_marks and len(options.pairs) != usual and not judged:
         detail = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
     opened = [(match[1], at) for at, (_, text) in enumerate(options.pairs) if (match := _P.opening_tag.match(text))]
