@@ -16,7 +16,7 @@ from build_dataset.schemas.columns import plain_header, roles_of, vocabulary
 
 _P = Patterns(__name__)
 _BETWEEN_HEADERS = r"[,，、;；|・]"  # marks between the headers that an answer names: option1,option3
-_BETWEEN_TEXTS = ("\n", "|", ";", "；")  # marks between the texts of several right options: 甲;丙
+_BETWEEN_TEXTS = ("\n", "|", "&", ";", "；")  # marks between the texts of several right options: 甲;丙
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _FOLDED = 8  # characters, spaces and stops included, of a text that may be one letter
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from build_dataset.pipeline.parse import cells
 from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, Given, is_number, letters_of, quoted_of
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
-from build_dataset.pipeline.parse.labels import cut_stem, hidden, label_after, label_at
+from build_dataset.pipeline.parse.labels import Pairs, cut_stem, hidden, label_after, label_at
 from build_dataset.schemas.columns import flags_of, in_language, option_groups, plain_header, roles_of, vocabulary
 from build_dataset.schemas.grouping import group_values
 
@@ -40,7 +40,7 @@ class Columns:
     own_labels: bool = False
     """The cells of options begin with the label of their column: A、甲 under A; a bare label is an empty cell."""
     options_in_stem: bool = False
-    comma: str | None = None  # the sign between the options of one cell: 甲,乙,丙,丁
+    comma: str | None = None  # the sign between the options of one cell, and before them: 甲,乙,丙,丁; 首选|甲|乙
     key_is_an_option: bool = False
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
     flags: dict[str, str] = field(default_factory=dict)
@@ -98,15 +98,38 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         named = {plain_header(name): label for label, name in columns.options.items()}
         return replace(cells.labelled(printed), named=named, right=right or None)
     if columns.options_in_stem:
-        pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "")[1]
+        pairs = asked_in(text_in(fields, columns.roles["stem"]), columns)[1]
         return replace(cells.labelled(pairs), inside=hidden(pairs))
     return Options([])
+
+
+def asked_in(cell: str, columns: Columns) -> tuple[str, Pairs]:
+    """Return the stem of a cell, and the options that stand behind it."""
+    if columns.comma is None:
+        return cut_stem(cell)
+    stem, *texts = cell.split(columns.comma)
+    return stem, [(label_at(at), text) for at, text in enumerate(texts)]
+
+
+def mark_in_stems(rows: Sequence[Fields], stem: Sequence[str], answer: Sequence[str]) -> str | None:
+    """Return the mark between a stem and its options in one cell, 首选|甲|乙, where keys are texts behind it."""
+    for mark in "|&":
+        cut = [(parts, string(first(row, answer))) for row in rows if len(parts := text_in(row, stem).split(mark)) > 2]
+        keyed = sum(bool(key) and {*key.split(mark)} <= {*parts[1:]} for parts, key in cut if key)
+        if 2 * len(cut) > len(rows) and keyed >= MOST * len(cut):
+            return mark
+    return None
+
+
+def text_in(row: Fields, names: Sequence[str]) -> str:
+    """Return the first text under some names; an empty one where there is none."""
+    return cells.text_of(row, names) or ""
 
 
 def comma_between(rows: Sequence[Fields], options: Sequence[str], answer: Sequence[str]) -> str | None:
     """Return the comma between options in one cell: each row has as many parts, and its key is one of them."""
     for mark in ",，、":
-        split = [((string(first(row, options)) or "").split(mark), string(first(row, answer))) for row in rows]
+        split = [(text_in(row, options).split(mark), string(first(row, answer))) for row in rows]
         keyed = sum(key in map(str.strip, parts) for parts, key in split)
         if len({len(parts) for parts, _ in split}) == 1 and len(split[0][0]) > 2 and keyed >= MOST * len(rows) > 2:
             return mark

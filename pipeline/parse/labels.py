@@ -251,6 +251,13 @@ def signed(texts: Sequence[str]) -> Pairs:
     return []
 
 
+def labels_before(texts: Sequence[str]) -> Pairs:
+    """Return texts that all begin with a letter of a list, or the sign of another alphabet, as options: a) 甲."""
+    marks = [mark for text in texts if (mark := _P.listed.match(text))]
+    run = len(marks) == len(texts) > 1 and "".join(map(label_in, marks)) == LABELS[: len(marks)]
+    return [(mark[1], mark.string[mark.end() :]) for mark in marks] if run else signed(texts)
+
+
 def without_announcement(stem: str) -> str:
     """Return a stem without the words before its options: … diagnosis?⏎Answer Choices:."""
     return _P.choices_announced.sub("", stem).strip()

@@ -187,9 +187,10 @@ class _Search(TableCells):
     def _options_named_answers(self) -> None:
         """Find options under a name of the key: ``answers: [{"aid": 1, "atext": …}]`` beside ``ra: 3``."""
         names = self.columns.roles.get("answer", [])
-        for name in () if self.columns.has_options() else names:
-            values = [cells.unpacked(value) for value in self._values(name)]
-            if not all(isinstance(value, list | dict) for value in values):
+        for name in () if self.columns.has_options() else sorted(names, key=lambda name: -self.filled[name]):
+            given = [cells.unpacked(value) for value in self._values(name)]
+            values = [value for value in given if isinstance(value, list | dict)]
+            if len(values) < answers.MOST * len(given) or not values:
                 continue
             read = [cells.read_options(value) for value in values]
             texts = any(len(text) > 1 for options in read for _, text in options.pairs)
@@ -229,14 +230,15 @@ class _Search(TableCells):
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
                 self.columns.roles["stem"] += [name] * bool(apart)
         if names and not self.columns.has_options():
-            # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
             keys = self.columns.roles.get("answer", ())
+            self.columns.comma = sources.mark_in_stems(self.rows, self.columns.roles["stem"], keys)
+            # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
             lettered = [row for row in self.rows if answers.read_answer(cells.first(row, keys), cells.Options([]))]
             asked = lettered if len(self._letters_in(keys)) > 1 else self.rows
             cut = [cells.labelled(cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (LABELS + "|123456789").find(run) in (0, 12)]
-            self.columns.options_in_stem = 2 * len(whole) > len(runs)
+            self.columns.options_in_stem = self.columns.comma is not None or 2 * len(whole) > len(runs)
 
     def _settle_answer(self) -> None:
         """Settle which column is the key and how it is given."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from build_dataset.pipeline.parse.cells import Options
-from build_dataset.pipeline.parse.labels import Pairs, without_announcement
+from build_dataset.pipeline.parse.labels import Pairs, labels_before, without_announcement
 from build_dataset.pipeline.parse.nets import Doubts, Furniture
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.text import tidy_together
@@ -128,7 +128,9 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
 
 
 def labelled_once(options: Options, doubts: Doubts) -> Options:
-    """The options without labels of their own before their texts; another's label there is a doubt."""
+    """The options without labels of their own before their texts, ``a) 甲``; another's label there is a doubt."""
+    if own := labels_before([text for _, text in options.pairs]):
+        return replace(options, pairs=[(label, text) for (label, _), (_, text) in zip(options.pairs, own, strict=True)])
     marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
     if marked := sum(mark is not None for *_, mark in marks):
@@ -136,6 +138,9 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
         foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for _, text, _ in marks)
         if foreign or marked == 1:
             marks = [(label, text, None if foreign or _P.initial.match(text) else mark) for label, text, mark in marks]
+    small = [sign[1] for _, text, _ in marks if (sign := _P.small.match(text))]
+    if len(small) > 1:  # a) 甲 | c) 乙 | c) 丙
+        doubts.append(("label_inside_text", f"{' '.join(small)} before its texts are no labels in their order"))
     if others := [label for label, _, mark in marks if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
     together = "\n".join(text for _, text, _ in marks)  # nearly all have none of these

@@ -134,7 +134,7 @@ def with_options(grids: Grids) -> Grids:
     found = {name: _without_markup(grid) for name, grid in grids.items()}
     for name, grid in [*found.items()]:
         for header in grid[0]:
-            base = plain_header(header).removesuffix("id")
+            base = plain_header(re.sub("^id_", "", header, flags=re.IGNORECASE)).removesuffix("id")
             parent = _parent(found, name, header, base) if base not in ("", plain_header(header)) else None
             if parent and (joined := _joined(found, parent, name, header)):
                 found[parent] = joined
