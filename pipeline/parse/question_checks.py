@@ -80,6 +80,16 @@ def _glued_label(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"what looks like an option's label stands inside a text: {near!r}"
 
 
+@STRUCTURE("label_inside_text", "A. 甲⇥B. 乙⇥C. 丙⇥丁")
+def _part_without_label(draft: Draft, _: Judged) -> Iterable[str]:
+    for piece in draft.pieces:
+        parts = [part for part in piece.text.split("\t") if part.strip()]
+        bare = [part.strip() for part in parts[1:] if not opens_option(part)]
+        if bare and len(parts) - len(bare) > 1 and opens_option(parts[0]):
+            yield f"{bare[0][:20]!r} stands apart among labelled options, and has no label"
+            return
+
+
 def _texts_found(group: str, reason: str, draft: Draft, _: Judged) -> Iterable[str]:
     """Find texts that a row of a group matches, each by its first one: all of them, or of some groups one text."""
     rows = [(row, pattern) for row, pattern in _TEXTS if row["group"] == group]
