@@ -23,7 +23,7 @@ _SEPARATORS = ("///", "||", "|", "；", ";", "\t", "  ")  # between options with
 READ = 1 << 14
 """Size of the caches of parsed cells: columns are judged by a sample of rows, which are read again after it."""
 _AT_LINE = re.compile(rf"\n\s*{LABEL}\s*[.．、:：)）]")
-_LANGUAGES = frozenset("ar bn cn de en es fr hi it ja jp ko kr pl pt ru th tr tw uk vi zh".split())
+_LANGUAGES = {"ar", "bn", "cn", "de", "en", "es", "fr", "hi", "it", "ja", "ko", "pl", "pt", "ru", "tr", "vi", "zh"}
 _NESTED = (dict, list)  # a union of the two would be made anew at every cell
 _MOST_PEOPLE = 2**31 - 1  # larger numbers are typing errors and overflow 32-bit integers
 

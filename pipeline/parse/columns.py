@@ -130,7 +130,7 @@ def comma_between(rows: Sequence[Fields], options: Sequence[str], answer: Sequen
     """Return the comma between options in one cell: each row has as many parts, and its key is one of them."""
     for mark in ",，、":
         split = [(text_in(row, options).split(mark), string(first(row, answer))) for row in rows]
-        keyed = sum(key in map(str.strip, parts) for parts, key in split)
+        keyed = sum(bool(key) and key in [*map(str.strip, parts)] for parts, key in split)
         if len({len(parts) for parts, _ in split}) == 1 and len(split[0][0]) > 2 and keyed >= MOST * len(rows) > 2:
             return mark
     return None

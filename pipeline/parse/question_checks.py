@@ -12,7 +12,7 @@ from build_dataset.pipeline.parse.checks import Checks, Judged, ParseCheck
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import opens_field, split_fields
 from build_dataset.pipeline.parse.folding import structural, without_digits
-from build_dataset.pipeline.parse.labels import find_labels, has_label, labels_in, opens_option, run_from_a
+from build_dataset.pipeline.parse.labels import LABELS, find_labels, has_label, labels_in, opens_option, run_from_a
 from build_dataset.pipeline.parse.lines import ParsedLine, is_complete_line
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.running import is_title
@@ -80,12 +80,12 @@ def _glued_label(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"what looks like an option's label stands inside a text: {near!r}"
 
 
-@STRUCTURE("label_inside_text", "A. 甲⇥B. 乙⇥C. 丙⇥丁")
-def _part_without_label(draft: Draft, _: Judged) -> Iterable[str]:
-    for piece in draft.pieces:
-        parts = [part for part in piece.text.split("\t") if part.strip()]
-        bare = [part.strip() for part in parts[1:] if not opens_option(part)]
-        if bare and len(parts) - len(bare) > 1 and opens_option(parts[0]):
+@STRUCTURE("label_inside_text", "A. 甲⇥B. 乙⇥C. 丙⇥丁, written with tabs; on a page they are gaps of any kind")
+def _part_without_label(draft: Draft, judged: Judged) -> Iterable[str]:
+    for piece in [] if judged.gaps.drawn else draft.pieces:
+        parts = [part.strip() for part in piece.text.split("\t") if part.strip()]
+        bare = [part for part in parts[1:] if not opens_option(part) and part[:1] not in LABELS]
+        if bare and sum(map(opens_option, parts)) > 1:
             yield f"{bare[0][:20]!r} stands apart among labelled options, and has no label"
             return
 
