@@ -35,7 +35,9 @@ SHAPES = {
     "commas between the options": lambda stem, texts, right: {
         "question": stem, "options": ",".join(texts), "answer": texts[right],
     },
-    "options behind the stem": lambda stem, texts, right: {"Question": "|".join([stem, *texts]), "Answer": texts[right]},
+    "options behind the stem": lambda stem, texts, right: {
+        "Question": "|".join([stem, *texts]), "Answer": texts[right],
+    },
     "slips in a header": lambda stem, texts, right: {
         "question": stem,
         "answears": [{"text": text, "valid": at == right} for at, text in enumerate(texts)],
