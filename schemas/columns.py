@@ -15,7 +15,7 @@ _WHOLE = str.maketrans("ıłđø", "ildo")  # letters that no accent is split of
 _MISSPELT = re.compile("awnser|anwser|asnwer|answear")
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
 _LANGUAGE = re.compile(  # question_de, questionEn
-    r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|cn|de|en|es|fr|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh))"
+    r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|bn|cn|de|en|es|fr|hi|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh))"
 )
 _CHINESE = "一二三四五六七八九十"  # numbers of options
 
@@ -58,6 +58,7 @@ def roles_of(header: str) -> tuple[str, ...]:
     return _roles().get(plain_header(header), ())
 
 
+@cache
 def in_language(header: str) -> tuple[str, str] | None:
     """Return the header and the language of one that ends with its code: ``question_de`` → (``question``, ``de``)."""
     found = _LANGUAGE.fullmatch(header)

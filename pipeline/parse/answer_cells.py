@@ -160,8 +160,9 @@ def read_answer(value: Any, options: Options, encoding: AnswerEncoding = AnswerE
 def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:
     if (text := string(value)) is None:
         return None
-    if len(options.pairs) == 2 and (judged := _judged(text, options.pairs)):
-        return judged
+    verdicts = {_verdict(option): label for label, option in options.pairs} if len(options.pairs) == 2 else {}
+    if {*verdicts} == {True, False} and (said := _verdict(text)) is not None:  # 错 beside 正确 and 错误
+        return [verdicts[said]]
     if encoding is not AnswerEncoding.TEXTS:
         if is_number(value):
             return _counted(value, options, encoding)
@@ -172,14 +173,6 @@ def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[st
     if letters and quoted and letters != quoted:
         return {AnswerEncoding.LETTERS: letters, AnswerEncoding.TEXTS: quoted}.get(encoding)
     return letters or quoted
-
-
-def _judged(text: str, options: Pairs) -> list[str] | None:
-    """The label of that of two options that says what a verdict says in other words: 错 beside 正确 and 错误."""
-    verdicts = [(label, _verdict(option)) for label, option in options]
-    if {verdict for _, verdict in verdicts} != {True, False} or (said := _verdict(text)) is None:
-        return None
-    return [label for label, verdict in verdicts if verdict is said]
 
 
 @lru_cache(1 << 10)

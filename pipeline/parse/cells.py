@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -12,7 +12,7 @@ from typing import Any
 from build_dataset.pipeline.parse import labels as option_labels
 from build_dataset.pipeline.parse.labels import AFTER, CLOSE, LABEL, LABELS, OPEN, Pairs, label_at
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.columns import option_of, plain_header, vocabulary
+from build_dataset.schemas.columns import in_language, option_of, plain_header, vocabulary
 
 _P = Patterns(__name__)
 Fields = Mapping[str, Any]  # a row's values by the name of their column
@@ -23,7 +23,6 @@ _SEPARATORS = ("///", "||", "|", "；", ";", "\t", "  ")  # between options with
 READ = 1 << 14
 """Size of the caches of parsed cells: columns are judged by a sample of rows, which are read again after it."""
 _AT_LINE = re.compile(rf"\n\s*{LABEL}\s*[.．、:：)）]")
-_LANGUAGES = {"ar", "bn", "cn", "de", "en", "es", "fr", "hi", "it", "ja", "ko", "pl", "pt", "ru", "tr", "vi", "zh"}
 _NESTED = (dict, list)  # a union of the two would be made anew at every cell
 _MOST_PEOPLE = 2**31 - 1  # larger numbers are typing errors and overflow 32-bit integers
 
@@ -43,27 +42,16 @@ class Options:
     """Labels by the header of the option's column, as ``plain_header`` has it, since keys may name it: 选1, option3."""
 
 
-def in_one_language(value: Any, language: str | None = None) -> Any:
-    """A value whose texts stand in several languages each in one of them: ``{"q": {"hi": "…", "en": "…"}}``.
+def in_one_language(value: Any) -> Any:
+    """A value whose texts stand in several languages in one of them, the same everywhere: {"hi": "…", "en": "…"}.
 
-    Without a ``language`` the first that is named counts for all.
+    The last by its code counts: zh, ru, ja, hi before en.
     """
-    if not isinstance(value, _NESTED) or not (language := language or next(_languages(value), None)):
-        return value
     if isinstance(value, list):
-        return [in_one_language(part, language) for part in value]
-    if language in value and _LANGUAGES.issuperset(value):
-        return value[language]
-    return {name: in_one_language(part, language) for name, part in value.items()}
-
-
-def _languages(value: dict[str, Any] | list[Any]) -> Iterator[str]:
-    """The first language of each object that holds nothing but texts by language, two or more."""
-    if isinstance(value, dict) and len(value) > 1 and _LANGUAGES.issuperset(value):
-        yield next(iter(value))
-    else:
-        parts = value.values() if isinstance(value, dict) else value
-        yield from (language for part in parts if isinstance(part, _NESTED) for language in _languages(part))
+        return [in_one_language(part) if isinstance(part, _NESTED) else part for part in value]
+    if len(value) > 1 and all(in_language(f"text_{name}") for name in value):
+        return value[max(value)]
+    return {name: in_one_language(part) if isinstance(part, _NESTED) else part for name, part in value.items()}
 
 
 def text_of(fields: Fields, names: Iterable[str]) -> str | None:

@@ -98,7 +98,7 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         named = {plain_header(name): label for label, name in columns.options.items()}
         return replace(cells.labelled(printed), named=named, right=right or None)
     if columns.options_in_stem:
-        pairs = asked_in(text_in(fields, columns.roles["stem"]), columns)[1]
+        pairs = asked_in(cells.text_of(fields, columns.roles["stem"]) or "", columns)[1]
         return replace(cells.labelled(pairs), inside=hidden(pairs))
     return Options([])
 
@@ -111,27 +111,16 @@ def asked_in(cell: str, columns: Columns) -> tuple[str, Pairs]:
     return stem, [(label_at(at), text) for at, text in enumerate(texts)]
 
 
-def mark_in_stems(rows: Sequence[Fields], stem: Sequence[str], answer: Sequence[str]) -> str | None:
-    """Return the mark between a stem and its options in one cell, 首选|甲|乙, where keys are texts behind it."""
-    for mark in "|&":
-        cut = [(parts, string(first(row, answer))) for row in rows if len(parts := text_in(row, stem).split(mark)) > 2]
-        keyed = sum(bool(key) and {*key.split(mark)} <= {*parts[1:]} for parts, key in cut if key)
-        if 2 * len(cut) > len(rows) and keyed >= MOST * len(cut):
-            return mark
-    return None
-
-
-def text_in(row: Fields, names: Sequence[str]) -> str:
-    """Return the first text under some names; an empty one where there is none."""
-    return cells.text_of(row, names) or ""
-
-
-def comma_between(rows: Sequence[Fields], options: Sequence[str], answer: Sequence[str]) -> str | None:
-    """Return the comma between options in one cell: each row has as many parts, and its key is one of them."""
-    for mark in ",，、":
-        split = [(text_in(row, options).split(mark), string(first(row, answer))) for row in rows]
-        keyed = sum(bool(key) and key in [*map(str.strip, parts)] for parts, key in split)
-        if len({len(parts) for parts, _ in split}) == 1 and len(split[0][0]) > 2 and keyed >= MOST * len(rows) > 2:
+def mark_between(
+    rows: Sequence[Fields], names: Sequence[str], answer: Sequence[str], marks: str, stems: int
+) -> str | None:
+    """Return the mark between texts of a cell, 甲,乙,丙 or 首选|甲|乙, of which keys are some behind the ``stems``."""
+    for mark in marks:
+        cells_ = [((cells.text_of(row, names) or "").split(mark), string(first(row, answer))) for row in rows]
+        split = [(parts[stems:], key) for parts, key in cells_ if len(parts) > 2]
+        keyed = sum(key is not None and {*key.split(mark)} <= {*map(str.strip, parts)} for parts, key in split)
+        alike = bool(stems) or len({len(parts) for parts, _ in cells_}) == 1
+        if alike and 2 * len(split) > len(rows) > 2 and keyed >= MOST * len(split):
             return mark
     return None
 
@@ -291,9 +280,8 @@ class TableCells:
 
     def _given(self, name: str) -> list[Given]:
         """The answers of a column, beside the options that they answer."""
-        rows = (row for row in self.rows if cells.filled(row.get(name)))
-        given = (Given(row[name], options_of(row, self.columns)) for row in rows)
-        return [cell for cell in given if cell.options.pairs]
+        filled = [row for row in self.rows if cells.filled(row.get(name))]
+        return [Given(row[name], found) for row in filled if (found := options_of(row, self.columns)).pairs]
 
     def _letters_in(self, names: Sequence[str]) -> list[str]:
         """The letters that a column gives as answers, in order."""

@@ -39,7 +39,10 @@ class _Search(TableCells):
         self._declared()
         self._named()
         self._by_language()
-        self._by_ending()
+        for role in ("stem", "options", "explanation"):  # Chinese ones by their last word: 试题正文, AI 解析
+            names = sources.named_by_ending(role, self._free())
+            if role not in self.columns.roles and len(names) == 1:
+                self._take(role, names, "name")
         self._option_columns()
         self._find_flags()
         self._require_options()
@@ -93,13 +96,6 @@ class _Search(TableCells):
         if options := {label[1]: name for base, name in first if (label := option_of(base)) and not roles_of(base)}:
             self._take_options(dict(sorted(options.items())), "name")
 
-    def _by_ending(self) -> None:
-        """Take Chinese headers by their last word where no whole header is known: 试题正文, AI 解析."""
-        for role in ("stem", "options", "explanation"):
-            names = sources.named_by_ending(role, self._free())
-            if role not in self.columns.roles and len(names) == 1:
-                self._take(role, names, "name")
-
     def _option_columns(self) -> None:
         """Find columns of one option each: opa to ope, 选项A, A B C D, option1, distractor1."""
         roles = self.columns.roles
@@ -111,7 +107,7 @@ class _Search(TableCells):
         if self.columns.options or self._share_of_options(roles.get("options", ())):
             return
         if roles.get("options"):
-            self.columns.comma = sources.comma_between(self.rows, roles["options"], roles.get("answer", ()))
+            self.columns.comma = sources.mark_between(self.rows, roles["options"], roles.get("answer", ()), ",，、", 0)
         single = [name for name in self.names if not isinstance(next(iter(self._values(name)), None), list | dict)]
         groups = sources.likely_options(single, self.filled)
         words = [*groups]
@@ -231,7 +227,7 @@ class _Search(TableCells):
                 self.columns.roles["stem"] += [name] * bool(apart)
         if names and not self.columns.has_options():
             keys = self.columns.roles.get("answer", ())
-            self.columns.comma = sources.mark_in_stems(self.rows, self.columns.roles["stem"], keys)
+            self.columns.comma = sources.mark_between(self.rows, self.columns.roles["stem"], keys, "|&", 1)
             # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
             lettered = [row for row in self.rows if answers.read_answer(cells.first(row, keys), cells.Options([]))]
             asked = lettered if len(self._letters_in(keys)) > 1 else self.rows

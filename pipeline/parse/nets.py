@@ -199,14 +199,12 @@ def _masked(text: str) -> str:
 
 def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
     """Return the commonest text that says something, and its times; options that are ``codes`` or verdicts may not."""
-    counted = (pair for pair in Counter(texts).most_common() if _P.says.search(pair[0]))
-    return next((pair for pair in counted if codes or not _are_codes(pair[0])), ("", 0))
-
-
-def _are_codes(texts: str) -> bool:
-    """Return whether options are codes, or those of a statement to be judged: Vero|Falso."""
-    verdicts = {*texts.casefold().split("|")} <= {*vocabulary()["words"]["true_false"]}
-    return verdicts or _P.codes.fullmatch(texts) is not None
+    judged = {*vocabulary()["words"]["true_false"]}  # Vero|Falso
+    for text, times in Counter(texts).most_common():
+        coded = not codes and ({*text.casefold().split("|")} <= judged or _P.codes.fullmatch(text))
+        if _P.says.search(text) and not coded:
+            return text, times
+    return "", 0
 
 
 def _end(stem: str) -> str:
