@@ -45,7 +45,9 @@ def read_explanation(
     explanation = _P.path.sub(" ", explanation)
     if not asks_for_wrong(stem):
         explanation = _P.kana.sub(lambda said: f"正解は{chr(ord('A') + 'アイウエオカ'.index(said[1]))}", explanation)
-    text = _unlisted(explanation, several=several)
+    text = fold(explanation)  # without lines about options, of which none states the answer
+    lines = [] if several else _P.listed.findall(text)
+    text = _P.listed.sub("", text) if lines and (len(lines) > 1 or _P.list_of_wrong.search(text)) else text
     marks = _marks(text, options)
     stated = _decided(marks, options, stem, several=several)
     agrees = len(key) != 1 or (stated and stated.answer == frozenset(key))
@@ -64,13 +66,6 @@ def read_explanation(
         return None  # B正确 where the wrong one is asked for: the answer, or a sound statement
     verdicts = _Marks(frozenset(right), frozenset(bad), detail=text[start:end][:_SHOWN].strip())
     return _decided(verdicts, options, stem, several=several)
-
-
-def _unlisted(explanation: str, *, several: bool) -> str:
-    """Return a folded explanation without lines about options, of which none states the answer."""
-    text = fold(explanation)
-    lines = [] if several else _P.listed.findall(text)
-    return _P.listed.sub("", text) if lines and (len(lines) > 1 or _P.list_of_wrong.search(text)) else text
 
 
 def contradiction(explanation: str | None, stem: str, options: Mapping[str, str], answer: Sequence[str]) -> str | None:

@@ -31,13 +31,13 @@ def without_tails(rows: Sequence[dict[str, Any]]) -> list[str]:
     """
     told = []
     for name in [name for name in (rows[0] if rows else ()) if "answer" in roles_of(name)]:
-        ends = Counter(match[0] for row in rows if (match := _P.tail.search(str(row.get(name)))))
-        given = sum(string(row.get(name)) is not None for row in rows)
+        given = [row for row in rows if isinstance(row.get(name), str)]
+        ends = Counter(match[0] for row in given if (match := _P.tail.search(row[name])))
         for tail, times in ends.most_common(1):
-            if times >= max(ENOUGH, MOST * given):
+            if times >= max(ENOUGH, MOST * len(given)):
                 told.append(f"“{tail.strip()}” was cut off the end of {times} keys")
-                for row in rows:
-                    row[name] = row[name].removesuffix(tail) if isinstance(row.get(name), str) else row.get(name)
+                for row in given:
+                    row[name] = row[name].removesuffix(tail)
     return told
 
 

@@ -198,12 +198,6 @@ def likely_options(headers: Sequence[str], filled: Mapping[str, int]) -> dict[st
     return {word: labels for word, labels in groups.items() if 2 * sizes[word] > max(sizes.values())}
 
 
-def named_by_ending(role: str, headers: Sequence[str]) -> list[str]:
-    """Return the Chinese headers whose last word names a role: 试题正文, AI 解析."""
-    words = tuple(word for word in map(plain_header, vocabulary()["roles"][role]) if "一" <= word[:1] <= "鿿")
-    return [name for name in headers if not roles_of(name) and plain_header(name).endswith(words)]
-
-
 def decorating(pictures: Sequence[str], rows: int) -> set[str]:
     """Return the pictures of a column that many rows have, beside others that few have."""
     times = Counter(pictures)

@@ -88,7 +88,9 @@ def split_fields(text: str) -> Fields:
             letters, rest = stated_answers(segment)
             if letters:
                 answers.extend(letters)
-                head, rest = _options_back(head, rest)
+                run = None if find_run(head) else find_run(rest)
+                if run and len(run.options) > 2 and run.start == 0:  # 答案：B / A. 甲 …, not a list in it
+                    head, rest = f"{head.rstrip()}\n{rest}", ""
             else:
                 verdict = verdict or _P.verdict.match(segment) is not None
             explanations.append(rest)
@@ -116,14 +118,6 @@ def _kind(mark: re.Match[str]) -> str:
 
 def _answers(mark: re.Match[str]) -> bool:
     return _kind(mark) in ("answer", "conclusion")
-
-
-def _options_back(head: str, rest: str) -> tuple[str, str]:
-    """A head whose options stand after its answer, with them; and what is left after the answer."""
-    run = None if find_run(head) else find_run(rest)
-    if run is None or len(run.options) < 3 or run.start > 0:  # 答案：B / A. 甲 …, not a list in it
-        return head, rest
-    return f"{head.rstrip()}\n{rest}", ""
 
 
 def leading_letters(segment: str) -> tuple[str | None, str]:

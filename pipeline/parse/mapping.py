@@ -40,12 +40,16 @@ class _Search(TableCells):
         self._named()
         self._by_language()
         for role in ("stem", "options", "explanation"):  # Chinese ones by their last word: 试题正文, AI 解析
-            names = sources.named_by_ending(role, self._free())
+            words = tuple(word for word in map(plain_header, vocabulary()["roles"][role]) if "一" <= word[:1] <= "鿿")
+            names = [name for name in self._free() if not roles_of(name) and plain_header(name).endswith(words)]
             if role not in self.columns.roles and len(names) == 1:
                 self._take(role, names, "name")
         self._option_columns()
         self._find_flags()
-        self._require_options()
+        if self.columns.options and not self.columns.key_is_an_option and not self.declared.options:
+            key, held = self.columns.roles.get("answer", []), self.columns.options
+            if told := sources.unheld_option(self.rows, self.names, self._free(), held, key):
+                self._stop(told, "options", [*held.values()])  # as they are, where the key is wrong
         self.columns.own_labels = sources.own_labels(self.rows, self.columns.options)
         self._options_named_answers()
         self._settle_stem()
@@ -129,14 +133,6 @@ class _Search(TableCells):
             self.columns.key_is_an_option = True
         elif not self.columns.key_is_an_option:
             roles.pop("wrong", None)
-
-    def _require_options(self) -> None:
-        """Stop where keys name options that no column holds: D项目, beside A项, B项 and C项."""
-        if not self.columns.options or self.columns.key_is_an_option or self.declared.options:
-            return
-        answer = self.columns.roles.get("answer", [])
-        if told := sources.unheld_option(self.rows, self.names, self._free(), self.columns.options, answer):
-            self._stop(told, "options", [*self.columns.options.values()])  # as they are, where the key is wrong
 
     def _pictures(self) -> None:
         """Take columns that name pictures of the question: LK0944.jpg."""

@@ -108,13 +108,12 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     if explains or not long:
         return Use.EXPLAINS if explains else None
     distinct = len({*texts}) >= 0.5 * len(texts)
-    foreign = sum(_script(asked.stem) != _script(text) for asked, text in checked) > 0.5 * len(checked)
+    # In ideographs, kana or hangul, mostly.
+    scripts = (
+        [3 * sum(char > "\u2e7f" for char in one) > len(one) for one in (own.stem, text)] for own, text in checked
+    )
+    foreign = sum(one is not other for one, other in scripts) > 0.5 * len(checked)
     return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER
-
-
-def _script(text: str) -> bool:
-    """Return whether a text is written in ideographs, kana or hangul, mostly."""
-    return 3 * sum(char > "\u2e7f" for char in text) > len(text)
 
 
 def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:

@@ -71,23 +71,19 @@ def _empty_options(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"no text at {' '.join(empty)}"
 
 
-@STRUCTURE("label_inside_text", "A. 甲C.乙")
-def _glued_label(draft: Draft, _: Judged) -> Iterable[str]:
-    looks = [re.search(rf"\s{label}[.．、]", text) for label, text in draft.options]
-    looks += [_P.label_inside.search(text) for name, text in texts_of(draft) if name != "case"]
-    if match := next(filter(None, looks), None):
-        near = match.string[max(0, match.start() - 10) : match.end() + 10]
-        yield f"what looks like an option's label stands inside a text: {near!r}"
-
-
-@STRUCTURE("label_inside_text", "A. 甲⇥B. 乙⇥C. 丙⇥丁, written with tabs; on a page they are gaps of any kind")
-def _part_without_label(draft: Draft, judged: Judged) -> Iterable[str]:
+@STRUCTURE("label_inside_text", "A. 甲C.乙; A. 甲⇥B. 乙⇥丙, written with tabs: on a page they are gaps of any kind")
+def _glued_label(draft: Draft, judged: Judged) -> Iterable[str]:
     for piece in [] if judged.gaps.drawn else draft.pieces:
         parts = [part.strip() for part in piece.text.split("\t") if part.strip()]
         bare = [part for part in parts[1:] if not opens_option(part) and part[:1] not in LABELS]
         if bare and sum(map(opens_option, parts)) > 1:
             yield f"{bare[0][:20]!r} stands apart among labelled options, and has no label"
             return
+    looks = [re.search(rf"\s{label}[.．、]", text) for label, text in draft.options]
+    looks += [_P.label_inside.search(text) for name, text in texts_of(draft) if name != "case"]
+    if match := next(filter(None, looks), None):
+        near = match.string[max(0, match.start() - 10) : match.end() + 10]
+        yield f"what looks like an option's label stands inside a text: {near!r}"
 
 
 def _texts_found(group: str, reason: str, draft: Draft, _: Judged) -> Iterable[str]:
