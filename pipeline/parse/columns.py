@@ -10,14 +10,12 @@ from build_dataset.pipeline.parse import cells
 from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, Given, is_number, letters_of, quoted_of
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
 from build_dataset.pipeline.parse.labels import Pairs, cut_stem, hidden, label_after, label_at
-from build_dataset.schemas.columns import flags_of, in_language, option_groups, plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import in_language, option_groups, plain_header, roles_of, vocabulary
 from build_dataset.schemas.grouping import group_values
 
 _TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
 _TYPED = 10  # keys of which one alone that names the next label, E of A to D, is a typing error
 _COMMON = "E"  # the last label that exams use: one key F is a typing error where no column is left that could hold it
-_DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
-_FIGURES = 3  # least number of such rows, and of other pictures
 _SHOWN = 20
 """Least number of keys for a label that none of them names to be no option; each of four is the key 1 time in 4."""
 
@@ -196,23 +194,6 @@ def likely_options(headers: Sequence[str], filled: Mapping[str, int]) -> dict[st
     groups = {word: labels for word, labels in named if sum(filled[name] > 0 for name in labels.values()) > 1}
     sizes = {word: sum(filled[name] for name in labels.values()) for word, labels in groups.items()}
     return {word: labels for word, labels in groups.items() if 2 * sizes[word] > max(sizes.values())}
-
-
-def decorating(pictures: Sequence[str], rows: int) -> set[str]:
-    """Return the pictures of a column that many rows have, beside others that few have."""
-    times = Counter(pictures)
-    shown = {picture for picture, count in times.items() if count >= max(_FIGURES, _DECORATES * rows)}
-    return shown if len(times) - len(shown) >= _FIGURES else set()
-
-
-def flags_beside(rows: Sequence[Fields], names: Sequence[str], options: Mapping[str, str]) -> dict[str, str]:
-    """Return columns that say of each option whether it is right, by its label: is_correct_A … is_correct_D."""
-    flags = flags_of(names)
-    holds = {(string(row.get(name)) or "").casefold() for name in flags.values() for row in rows}
-    words = vocabulary()["words"]
-    if len(flags) != len(options) or not holds <= {"", *words["right"], *words["wrong"]}:
-        return {}
-    return dict(zip(sorted(options), (flags[sign] for sign in sorted(flags)), strict=True))
 
 
 def own_labels(rows: Sequence[Fields], options: Mapping[str, str]) -> bool:

@@ -3,6 +3,7 @@
 A mapping that could be two things is no mapping: the table is stopped with one line that names both readings.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -11,12 +12,14 @@ from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, TableCells, Unclear, options_of
 from build_dataset.pipeline.parse.labels import LABELS, cut_stem
-from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import flags_of, option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
 
 SAMPLE = 2000  # number of rows, spread over the table, by which columns are judged
 _LONGER = 4  # how much longer than others the stem is, where no name tells it for sure
+_DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
+_FIGURES = 3  # least number of such rows, and of other pictures
 _FEW = 10  # least number of rows for letters under a meaningless header to be a key
 
 
@@ -125,9 +128,12 @@ class _Search(TableCells):
 
     def _find_flags(self) -> None:
         """Find columns that tell of each option whether it is right, and lists of wrong ones beside the key."""
-        if "answer" not in self.columns.roles:
-            self.columns.flags = sources.flags_beside(self.rows, self._free(), self.columns.options)
-        roles = self.columns.roles
+        roles, flags, words = self.columns.roles, flags_of(self._free()), vocabulary()["words"]
+        holds = {(cells.string(row.get(name)) or "").casefold() for name in flags.values() for row in self.rows}
+        said = len(flags) == len(self.columns.options) and holds <= {"", *words["right"], *words["wrong"]}
+        if said and "answer" not in roles:  # is_correct_A … is_correct_D
+            named = (flags[sign] for sign in sorted(flags))
+            self.columns.flags = dict(zip(sorted(self.columns.options), named, strict=True))
         others = self.columns.options or self._share_of_options(roles.get("options", ()))
         if "answer" in roles and not others and self._share_of_options(roles.get("wrong", ())) >= 0.5:
             self.columns.key_is_an_option = True
@@ -144,7 +150,9 @@ class _Search(TableCells):
                 self.columns.roles.setdefault("image", []).append(name)
                 self.columns.found_by.setdefault("image", "content")
         for name in self.columns.roles.get("image", ()):
-            self.columns.decoration |= sources.decorating([str(value) for value in self._values(name)], len(self.rows))
+            times = Counter(map(str, self._values(name)))  # of pictures; some decorate many rows, beside others of few
+            many = {one for one, count in times.items() if count >= max(_FIGURES, _DECORATES * len(self.rows))}
+            self.columns.decoration |= many if len(times) - len(many) >= _FIGURES else set()
 
     def _left_over(self) -> None:
         """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""

@@ -59,24 +59,19 @@ class WebPageReader(OnePageReader):
 
     def lines(self, path: Path) -> list[PageLine]:
         """Return its lines; a picture is a figure in its place."""
-        texts = shown_options([*element_lines(parse_page(_html(path)), apart=True)])
+        data, suffix = path.read_bytes(), path.suffix.lower()
+        if suffix in (".mht", ".mhtml"):  # a page and its pictures as one message: its first part that is HTML
+            message = email.message_from_bytes(data, policy=email.policy.default)
+            part = next((part for part in message.walk() if part.get_content_type() == "text/html"), None)
+            content = part.get_payload(decode=True) if part is not None else None
+            if not isinstance(content, bytes):
+                raise UnreadableDocument("broken", "the MHTML file holds no HTML page")
+            data = content
+        page = html_of(decode(data)) if suffix in (".md", ".markdown") else decode(data)
+        texts = shown_options([*element_lines(parse_page(page), apart=True)])
         kinds = {PICTURE: LineKind.FIGURE} | {text: LineKind.HEADING for text in texts if text[:1] == HEADING}
         bare = ((text, "" if text == PICTURE else text.removeprefix(HEADING)) for text in texts)
         return [PageLine(shown, None, kinds.get(text, LineKind.TEXT)) for text, shown in bare]
-
-
-def _html(path: Path) -> str:
-    """The page itself; of MHTML the first part that is HTML."""
-    data = path.read_bytes()
-    suffix = path.suffix.lower()
-    if suffix in (".mht", ".mhtml"):  # a page and its pictures as one message
-        message = email.message_from_bytes(data, policy=email.policy.default)
-        part = next((part for part in message.walk() if part.get_content_type() == "text/html"), None)
-        content = part.get_payload(decode=True) if part is not None else None
-        if not isinstance(content, bytes):
-            raise UnreadableDocument("broken", "the MHTML file holds no HTML page")
-        data = content
-    return html_of(decode(data)) if suffix in (".md", ".markdown") else decode(data)
 
 
 def parse_page(text: str) -> Any:
