@@ -12,7 +12,7 @@ _BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")  # 题干
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _MARKS = re.compile(r"[\W_]+")  # correct_answer, 选项-A
 _WHOLE = str.maketrans("ıłđø", "ildo")  # letters that no accent is split off from: Açıklama, đáp án
-_MISSPELT = re.compile("awnser|anwser|asnwer|answear")
+_MISSPELT = re.compile("awnser|anwser|asnwer|answear")  # Correct_Awnser
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
 _LANGUAGE = re.compile(  # question_de, questionEn
     r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|bn|cn|de|en|es|fr|hi|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh))"
@@ -26,17 +26,11 @@ def vocabulary() -> dict[str, Any]:
     return shipped_toml("build_dataset.schemas", "columns.toml")
 
 
-def names(role: str) -> tuple[str, ...]:
-    """Every name of a role, the strongest first."""
-    return tuple(vocabulary()["roles"][role])
-
-
 @cache
 def plain_header(header: str) -> str:
     """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``.
 
-    Accents do not count, nor how a cell is written: ``Réponse`` is ``reponse``, ``optionsJson`` is ``options``; nor do
-    slips in one word: ``Correct_Awnser``.
+    Accents do not count, nor how a cell is written: ``Réponse`` is ``reponse``, ``optionsJson`` is ``options``.
     """
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", header))
     text = unicodedata.normalize("NFKC", bare).strip().casefold().translate(_WHOLE)
@@ -121,7 +115,9 @@ def _upper(label: str) -> str:
     return str(_CHINESE.index(label) + 1) if label in _CHINESE else label.upper()
 
 
-STEM, OPTIONS, SHARED = names("stem"), names("options"), names("shared")  # headers, the strongest first
+STEM, OPTIONS, SHARED = (
+    tuple(vocabulary()["roles"][role]) for role in ("stem", "options", "shared")
+)  # the strongest first
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")  # =1+1, @SUM, also escaped already
 

@@ -42,10 +42,9 @@ def read_explanation(
     """
     if not explanation or not options:
         return None
-    explanation = _P.path.sub(" ", explanation)
     if not asks_for_wrong(stem):
         explanation = _P.kana.sub(lambda said: f"正解は{chr(ord('A') + 'アイウエオカ'.index(said[1]))}", explanation)
-    text = fold(explanation)  # without lines about options, of which none states the answer
+    text = fold(_P.path.sub(" ", explanation))  # without lines about options, of which none states the answer
     lines = [] if several else _P.listed.findall(text)
     text = _P.listed.sub("", text) if lines and (len(lines) > 1 or _P.list_of_wrong.search(text)) else text
     marks = _marks(text, options)

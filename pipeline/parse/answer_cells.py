@@ -25,10 +25,7 @@ ENOUGH = 20
 
 
 def without_tails(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Cut off, in place, what a bracket says at the end of every key of a table; return what was cut off.
-
-    ``D (k)``, ``错 (k)`` → ``D``, ``错``.
-    """
+    """Cut off, in place, the bracket at the end of all keys of a table, D (k), 错 (k); return what was cut off."""
     told = []
     for name in [name for name in (rows[0] if rows else ()) if "answer" in roles_of(name)]:
         given = [row for row in rows if isinstance(row.get(name), str)]

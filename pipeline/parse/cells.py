@@ -43,10 +43,7 @@ class Options:
 
 
 def in_one_language(value: Any) -> Any:
-    """A value whose texts stand in several languages in one of them, the same everywhere: {"hi": "…", "en": "…"}.
-
-    The last by its code counts: zh, ru, ja, hi before en.
-    """
+    """A value whose texts stand in several languages, {"zh": …, "en": …}, in one: the last by code, zh before en."""
     if isinstance(value, list):
         return [in_one_language(part) if isinstance(part, _NESTED) else part for part in value]
     if len(value) > 1 and all(in_language(f"text_{name}") for name in value):

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from build_dataset.pipeline.parse import cells
 from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, Given, is_number, letters_of, quoted_of
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
-from build_dataset.pipeline.parse.labels import Pairs, cut_stem, hidden, label_after, label_at
-from build_dataset.schemas.columns import in_language, option_groups, plain_header, roles_of, vocabulary
+from build_dataset.pipeline.parse.labels import cut_stem, hidden, label_after, label_at
+from build_dataset.schemas.columns import flags_of, in_language, option_groups, plain_header, roles_of, vocabulary
 from build_dataset.schemas.grouping import group_values
 
 _TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
@@ -96,28 +96,20 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         named = {plain_header(name): label for label, name in columns.options.items()}
         return replace(cells.labelled(printed), named=named, right=right or None)
     if columns.options_in_stem:
-        pairs = asked_in(cells.text_of(fields, columns.roles["stem"]) or "", columns)[1]
+        pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "", columns.comma)[1]
         return replace(cells.labelled(pairs), inside=hidden(pairs))
     return Options([])
 
 
-def asked_in(cell: str, columns: Columns) -> tuple[str, Pairs]:
-    """Return the stem of a cell, and the options that stand behind it."""
-    if columns.comma is None:
-        return cut_stem(cell)
-    stem, *texts = cell.split(columns.comma)
-    return stem, [(label_at(at), text) for at, text in enumerate(texts)]
-
-
 def mark_between(
-    rows: Sequence[Fields], names: Sequence[str], answer: Sequence[str], marks: str, stems: int
+    rows: Sequence[Fields], names: Sequence[str], key: Sequence[str], marks: str, stems: int
 ) -> str | None:
     """Return the mark between texts of a cell, 甲,乙,丙 or 首选|甲|乙, of which keys are some behind the ``stems``."""
     for mark in marks:
-        cells_ = [((cells.text_of(row, names) or "").split(mark), string(first(row, answer))) for row in rows]
-        split = [(parts[stems:], key) for parts, key in cells_ if len(parts) > 2]
-        keyed = sum(key is not None and {*key.split(mark)} <= {*map(str.strip, parts)} for parts, key in split)
-        alike = bool(stems) or len({len(parts) for parts, _ in cells_}) == 1
+        found = [((cells.text_of(row, names) or "").split(mark), string(first(row, key)) or "") for row in rows]
+        split = [(parts[stems:], said.split(mark)) for parts, said in found if len(parts) > 2]
+        keyed = sum({*said} <= {*map(str.strip, parts)} for parts, said in split)
+        alike = bool(stems) or len({len(parts) for parts, _ in found}) == 1
         if alike and 2 * len(split) > len(rows) > 2 and keyed >= MOST * len(split):
             return mark
     return None
@@ -194,6 +186,15 @@ def likely_options(headers: Sequence[str], filled: Mapping[str, int]) -> dict[st
     groups = {word: labels for word, labels in named if sum(filled[name] > 0 for name in labels.values()) > 1}
     sizes = {word: sum(filled[name] for name in labels.values()) for word, labels in groups.items()}
     return {word: labels for word, labels in groups.items() if 2 * sizes[word] > max(sizes.values())}
+
+
+def flags_beside(rows: Sequence[Fields], names: Sequence[str], options: Mapping[str, str]) -> dict[str, str]:
+    """Return columns that say of each option whether it is right, by its label: is_correct_A … is_correct_D."""
+    flags, words = flags_of(names), vocabulary()["words"]
+    holds = {(string(row.get(name)) or "").casefold() for name in flags.values() for row in rows}
+    if len(flags) != len(options) or not holds <= {"", *words["right"], *words["wrong"]}:
+        return {}
+    return dict(zip(sorted(options), (flags[sign] for sign in sorted(flags)), strict=True))
 
 
 def own_labels(rows: Sequence[Fields], options: Mapping[str, str]) -> bool:

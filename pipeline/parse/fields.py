@@ -146,13 +146,9 @@ def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
 
 
 def letters_inside(text: str) -> str:
-    """The letters in the only bracket of a text that holds any, as in papers with answers in their stems.
-
-    In languages with spaces a bracket may be the end of a name: Rho(D), PDC-01(B).
-    """
-    named = is_latin(text)
-    marks = _P.inside.finditer(text)
-    brackets = [mark[1] for mark in marks if not (named and _P.ends_name.search(text, 0, mark.start()))]
+    """The letters in the only bracket of a text that holds any, as in papers with answers in their stems."""
+    named = _P.ends_name if is_latin(text) else _P.never  # Rho(D), PDC-01(B)
+    brackets = [mark[1] for mark in _P.inside.finditer(text) if not named.search(text, 0, mark.start())]
     return "".join(labels_in(brackets[0])) if len(brackets) == 1 else ""
 
 

@@ -12,7 +12,7 @@ from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, TableCells, Unclear, options_of
 from build_dataset.pipeline.parse.labels import LABELS, cut_stem
-from build_dataset.schemas.columns import flags_of, option_of, plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
 
@@ -128,12 +128,9 @@ class _Search(TableCells):
 
     def _find_flags(self) -> None:
         """Find columns that tell of each option whether it is right, and lists of wrong ones beside the key."""
-        roles, flags, words = self.columns.roles, flags_of(self._free()), vocabulary()["words"]
-        holds = {(cells.string(row.get(name)) or "").casefold() for name in flags.values() for row in self.rows}
-        said = len(flags) == len(self.columns.options) and holds <= {"", *words["right"], *words["wrong"]}
-        if said and "answer" not in roles:  # is_correct_A … is_correct_D
-            named = (flags[sign] for sign in sorted(flags))
-            self.columns.flags = dict(zip(sorted(self.columns.options), named, strict=True))
+        roles = self.columns.roles
+        if "answer" not in roles:
+            self.columns.flags = sources.flags_beside(self.rows, self._free(), self.columns.options)
         others = self.columns.options or self._share_of_options(roles.get("options", ()))
         if "answer" in roles and not others and self._share_of_options(roles.get("wrong", ())) >= 0.5:
             self.columns.key_is_an_option = True
@@ -188,9 +185,8 @@ class _Search(TableCells):
         """Find options under a name of the key: ``answers: [{"aid": 1, "atext": …}]`` beside ``ra: 3``."""
         names = self.columns.roles.get("answer", [])
         for name in () if self.columns.has_options() else sorted(names, key=lambda name: -self.filled[name]):
-            given = [cells.unpacked(value) for value in self._values(name)]
-            values = [value for value in given if isinstance(value, list | dict)]
-            if len(values) < answers.MOST * len(given) or not values:
+            values = [value for value in map(cells.unpacked, self._values(name)) if isinstance(value, list | dict)]
+            if not values or len(values) < answers.MOST * self.filled[name]:
                 continue
             read = [cells.read_options(value) for value in values]
             texts = any(len(text) > 1 for options in read for _, text in options.pairs)

@@ -16,7 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import NamedTuple, get_args
 
 from build_dataset.pipeline.parse.folding import without_digits
@@ -182,8 +182,8 @@ def repetition(questions: Sequence[Question]) -> dict[str, str]:
     stems = [question.stem for question in questions]
     begins, often = _commonest(map(_start, stems))
     same = sorted(_masked(stem) for stem in stems if _start(stem) == begins) if begins else [""]
-    both = zip(same[0], same[-1], strict=False)  # all begin with what the first and the last in order share
-    alike = "".join(char for char, _ in takewhile(lambda pair: pair[0] == pair[1], both))  # 某某网校：选择题
+    first, last = same[0], same[-1]  # all begin with what these two share: 某某网校：选择题
+    alike = first[: next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))]
     places = [
         ("ends of last options", ENDED, *_end_of_last_options(questions)),
         ("ends of stems", ENDED, *_commonest(map(_end, stems))),

@@ -78,7 +78,6 @@ def _glued_label(draft: Draft, judged: Judged) -> Iterable[str]:
         bare = [part for part in parts[1:] if not opens_option(part) and part[:1] not in LABELS]
         if bare and sum(map(opens_option, parts)) > 1:
             yield f"{bare[0][:20]!r} stands apart among labelled options, and has no label"
-            return
     looks = [re.search(rf"\s{label}[.．、]", text) for label, text in draft.options]
     looks += [_P.label_inside.search(text) for name, text in texts_of(draft) if name != "case"]
     if match := next(filter(None, looks), None):

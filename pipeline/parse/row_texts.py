@@ -116,12 +116,9 @@ def _bare(text: str) -> str:
 
 
 def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
-    """A stem without what stands behind it that is no part of it: a range of other questions, its own options.
-
-    A blank of spaces alone, 其产生与        有关, is drawn: it would be lost among the spaces of running Chinese.
-    """
+    """A stem without what stands behind it that is no part of it: a range of other questions, its own options."""
     stem, others = without_range(stem, number)
-    stem = stem if _P.asks.search(stem) else _P.wide.sub("____", stem)
+    stem = stem if _P.asks.search(stem) else _P.wide.sub("____", stem)  # a blank of spaces would be lost
     if others:
         detail = f"the stem ends with the range {others}: the options may be theirs"
         doubts.append(("options_of_others", detail))

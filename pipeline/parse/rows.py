@@ -13,10 +13,10 @@ from typing import Any
 from build_dataset.pipeline.claims.explanations import contradiction
 from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
 from build_dataset.pipeline.parse.cells import Fields, Options
-from build_dataset.pipeline.parse.columns import Columns, Unclear, asked_in, options_of
+from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import filled_blank, letters_inside
 from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
-from build_dataset.pipeline.parse.labels import run_from_a
+from build_dataset.pipeline.parse.labels import cut_stem, run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.pipeline.stage import Each, Failure, here
 from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
@@ -104,7 +104,7 @@ class _Raw:
     def stem(self) -> str:
         """Its stem without the options behind it."""
         stem = cells.text_of(self.fields, self.columns.roles.get("stem", ())) or ""
-        return asked_in(stem, self.columns)[0] if self.columns.options_in_stem else stem
+        return cut_stem(stem, self.columns.comma)[0] if self.columns.options_in_stem else stem
 
 
 class _Habits:
