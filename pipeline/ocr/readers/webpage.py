@@ -4,7 +4,7 @@ import email
 import email.policy
 import re
 from collections.abc import Iterator
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +157,9 @@ def html_of(text: str) -> str:
 
     # The signs of a span of code are its own: `__init__`, `2**3`.
     text = _P.code.sub(lambda code: code[0].translate(_OF_CODE), _P.front_matter.sub("", text))
+    if len(_P.asking.findall(text)) > 2:
+        numbers = count(1)
+        text = _P.asking.sub(lambda head: f"{head[0]}{next(numbers)}. ", text)
     for repair in _P.rows("repairs"):
         text = re.sub(repair["pattern"], repair["left"], text)
     parser = MarkdownIt("commonmark", {"html": True, "breaks": True}).enable("table").disable(_RULES_OFF)
