@@ -101,9 +101,7 @@ def options_of(fields: Fields, columns: Columns) -> Options:
     return Options([])
 
 
-def mark_between(
-    rows: Sequence[Fields], names: Sequence[str], key: Sequence[str], marks: str, stems: int
-) -> str | None:
+def mark_between(rows: Sequence[Fields], names: list[str], key: Sequence[str], marks: str, stems: int) -> str | None:
     """Return the mark between texts of a cell, 甲,乙,丙 or 首选|甲|乙, of which keys are some behind the ``stems``."""
     for mark in marks:
         found = [((cells.text_of(row, names) or "").split(mark), string(first(row, key)) or "") for row in rows]
@@ -147,9 +145,7 @@ def looks_like(column: str, rows: Sequence[Fields], options: Sequence[str]) -> b
     return 1 / 3 < ratio < 3  # remarks and chapters are longer or shorter
 
 
-def side_by_side(
-    columns: Sequence[str], names: Sequence[str], size: int, length: Callable[[str], int] | None
-) -> list[str]:
+def side_by_side(columns: list[str], names: list[str], size: int, length: Callable[[str], int] | None) -> list[str]:
     """Return the one run of so many columns side by side; with ``length`` the longest before it may be the stem."""
     groups = groupby(enumerate(columns), key=lambda pair: names.index(pair[1]) - pair[0])
     runs = [[name for _, name in group] for _, group in groups]
@@ -175,9 +171,8 @@ def first_language(headers: Sequence[str]) -> tuple[list[tuple[str, str]], set[s
     """
     named = group_values((found[1], (found[0], name)) for name in headers if (found := in_language(name)))
     first = next((known for known in named.values() if any("stem" in roles_of(base) for base, _ in known)), None)
-    if first is None:
-        return None
-    return first, {name for known in named.values() if known is not first for _, name in known}
+    others = {name for known in named.values() if known is not first for _, name in known}
+    return None if first is None else (first, others)
 
 
 def likely_options(headers: Sequence[str], filled: Mapping[str, int]) -> dict[str, dict[str, str]]:

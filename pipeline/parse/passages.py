@@ -109,10 +109,8 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
         return Use.EXPLAINS if explains else None
     distinct = len({*texts}) >= 0.5 * len(texts)
     # In ideographs, kana or hangul, mostly.
-    scripts = (
-        [3 * sum(char > "\u2e7f" for char in one) > len(one) for one in (own.stem, text)] for own, text in checked
-    )
-    foreign = sum(one is not other for one, other in scripts) > 0.5 * len(checked)
+    east = [[3 * sum(char > "\u2e7f" for char in one) > len(one) for one in (own.stem, it)] for own, it in checked]
+    foreign = sum(one is not other for one, other in east) > 0.5 * len(checked)
     return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER
 
 
