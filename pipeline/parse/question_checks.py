@@ -12,7 +12,7 @@ from build_dataset.pipeline.parse.checks import Checks, Judged, ParseCheck
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import opens_field, split_fields
 from build_dataset.pipeline.parse.folding import structural, without_digits
-from build_dataset.pipeline.parse.labels import LABELS, find_labels, has_label, labels_in, opens_option, run_from_a
+from build_dataset.pipeline.parse.labels import find_labels, has_label, labels_in, opens_option, run_from_a
 from build_dataset.pipeline.parse.lines import ParsedLine, is_complete_line
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.running import is_title
@@ -75,7 +75,7 @@ def _empty_options(draft: Draft, _: Judged) -> Iterable[str]:
 def _glued_label(draft: Draft, judged: Judged) -> Iterable[str]:
     for piece in [] if judged.gaps.drawn else draft.pieces:
         parts = [part.strip() for part in piece.text.split("\t") if part.strip()]
-        bare = [part for part in parts[1:] if not opens_option(part) and part[:1] not in LABELS]
+        bare = [it for it in parts[1:] if not (opens_option(it) or re.match(r"[A-K](?![A-Za-z0-9])", it))]  # E 戊
         if bare and sum(map(opens_option, parts)) > 1:
             yield f"{bare[0][:20]!r} stands apart among labelled options, and has no label"
     looks = [re.search(rf"\s{label}[.．、]", text) for label, text in draft.options]
