@@ -11,9 +11,11 @@ from build_dataset.schemas.data import shipped_toml
 _BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")  # 题干（必填）
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _MARKS = re.compile(r"[\W_]+")  # correct_answer, 选项-A
+_WHOLE = str.maketrans("ıłđø", "ildo")  # letters that no accent is split off from: Açıklama, đáp án
+_MISSPELT = re.compile("awnser|anwser|asnwer|answear")  # Correct_Awnser
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
 _LANGUAGE = re.compile(  # question_de, questionEn
-    r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|cn|de|en|es|fr|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh))"
+    r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|bn|cn|de|en|es|fr|hi|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh))"
 )
 _CHINESE = "一二三四五六七八九十"  # numbers of options
 
@@ -24,11 +26,6 @@ def vocabulary() -> dict[str, Any]:
     return shipped_toml("build_dataset.schemas", "columns.toml")
 
 
-def names(role: str) -> tuple[str, ...]:
-    """Every name of a role, the strongest first."""
-    return tuple(vocabulary()["roles"][role])
-
-
 @cache
 def plain_header(header: str) -> str:
     """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``.
@@ -36,9 +33,9 @@ def plain_header(header: str) -> str:
     Accents do not count, nor how a cell is written: ``Réponse`` is ``reponse``, ``optionsJson`` is ``options``.
     """
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", header))
-    text = unicodedata.normalize("NFKC", bare).strip().casefold()
+    text = unicodedata.normalize("NFKC", bare).strip().casefold().translate(_WHOLE)
     bare = _MARKS.sub("", _BRACKETS.sub("", text))
-    return bare.removesuffix("json") or bare or _MARKS.sub("", text)
+    return _MISSPELT.sub("answer", bare.removesuffix("json") or bare or _MARKS.sub("", text))
 
 
 @cache
@@ -55,6 +52,7 @@ def roles_of(header: str) -> tuple[str, ...]:
     return _roles().get(plain_header(header), ())
 
 
+@cache
 def in_language(header: str) -> tuple[str, str] | None:
     """Return the header and the language of one that ends with its code: ``question_de`` → (``question``, ``de``)."""
     found = _LANGUAGE.fullmatch(header)
@@ -117,7 +115,9 @@ def _upper(label: str) -> str:
     return str(_CHINESE.index(label) + 1) if label in _CHINESE else label.upper()
 
 
-STEM, OPTIONS, SHARED = names("stem"), names("options"), names("shared")  # headers, the strongest first
+STEM, OPTIONS, SHARED = (
+    tuple(vocabulary()["roles"][role]) for role in ("stem", "options", "shared")
+)  # the strongest first
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")  # =1+1, @SUM, also escaped already
 

@@ -42,7 +42,9 @@ def read_explanation(
     """
     if not explanation or not options:
         return None
-    text = fold(explanation)
+    if not asks_for_wrong(stem):
+        explanation = _P.kana.sub(lambda said: f"正解は{chr(ord('A') + 'アイウエオカ'.index(said[1]))}", explanation)
+    text = fold(_P.path.sub(" ", explanation))
     if not several and (lines := _P.listed.findall(text)) and (len(lines) > 1 or _P.list_of_wrong.search(text)):
         text = _P.listed.sub("", text)  # lines about options, of which none states the answer
     marks = _marks(text, options)

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -11,16 +12,30 @@ from build_dataset.pipeline.parse.cells import Options, string, unpacked
 from build_dataset.pipeline.parse.folding import fold
 from build_dataset.pipeline.parse.labels import LABEL, LABELS, Pairs, label_at, labels_in
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.columns import plain_header, vocabulary
+from build_dataset.schemas.columns import plain_header, roles_of, vocabulary
 
 _P = Patterns(__name__)
 _BETWEEN_HEADERS = r"[,，、;；|・]"  # marks between the headers that an answer names: option1,option3
-_BETWEEN_TEXTS = ("\n", "|", ";", "；")  # marks between the texts of several right options: 甲;丙
+_BETWEEN_TEXTS = ("\n", "|", "&", ";", "；")  # marks between the texts of several right options: 甲;丙
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _FOLDED = 8  # characters, spaces and stops included, of a text that may be one letter
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
 ENOUGH = 20
 """Least number of numbered answers for a number that never occurs (2 of 0–3) to show that they name no places."""
+
+
+def without_tails(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Cut off, in place, the bracket at the end of all keys of a table, D (k), 错 (k); return what was cut off."""
+    told = []
+    for name in [name for name in (rows[0] if rows else ()) if "answer" in roles_of(name)]:
+        given = [row for row in rows if isinstance(row.get(name), str)]
+        ends = Counter(match[0] for row in given if (match := _P.tail.search(row[name])))
+        for tail, times in ends.most_common(1):
+            if times >= max(ENOUGH, MOST * len(given)):
+                told.append(f"“{tail.strip()}” was cut off the end of {times} keys")
+                for row in given:
+                    row[name] = row[name].removesuffix(tail)
+    return told
 
 
 class AnswerEncoding(StrEnum):
@@ -142,8 +157,9 @@ def read_answer(value: Any, options: Options, encoding: AnswerEncoding = AnswerE
 def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:
     if (text := string(value)) is None:
         return None
-    if len(options.pairs) == 2 and (judged := _judged(text, options.pairs)):
-        return judged
+    verdicts = {_verdict(option): label for label, option in options.pairs} if len(options.pairs) == 2 else {}
+    if {*verdicts} == {True, False} and (said := _verdict(text)) is not None:  # 错 beside 正确 and 错误
+        return [verdicts[said]]
     if encoding is not AnswerEncoding.TEXTS:
         if is_number(value):
             return _counted(value, options, encoding)
@@ -154,14 +170,6 @@ def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[st
     if letters and quoted and letters != quoted:
         return {AnswerEncoding.LETTERS: letters, AnswerEncoding.TEXTS: quoted}.get(encoding)
     return letters or quoted
-
-
-def _judged(text: str, options: Pairs) -> list[str] | None:
-    """The label of that of two options that says what a verdict says in other words: 错 beside 正确 and 错误."""
-    verdicts = [(label, _verdict(option)) for label, option in options]
-    if {verdict for _, verdict in verdicts} != {True, False} or (said := _verdict(text)) is None:
-        return None
-    return [label for label, verdict in verdicts if verdict is said]
 
 
 @lru_cache(1 << 10)

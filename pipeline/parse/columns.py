@@ -16,8 +16,6 @@ from build_dataset.schemas.grouping import group_values
 _TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
 _TYPED = 10  # keys of which one alone that names the next label, E of A to D, is a typing error
 _COMMON = "E"  # the last label that exams use: one key F is a typing error where no column is left that could hold it
-_DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
-_FIGURES = 3  # least number of such rows, and of other pictures
 _SHOWN = 20
 """Least number of keys for a label that none of them names to be no option; each of four is the key 1 time in 4."""
 
@@ -40,6 +38,7 @@ class Columns:
     own_labels: bool = False
     """The cells of options begin with the label of their column: A、甲 under A; a bare label is an empty cell."""
     options_in_stem: bool = False
+    comma: str | None = None  # the sign between the options of one cell, and before them: 甲,乙,丙,丁; 首选|甲|乙
     key_is_an_option: bool = False
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
     flags: dict[str, str] = field(default_factory=dict)
@@ -76,6 +75,7 @@ class Columns:
 def options_of(fields: Fields, columns: Columns) -> Options:
     """The options of a row: one cell that holds all, else a column each, else the end of the stem."""
     value = cells.first(fields, columns.roles.get("options", ()))
+    value = value.split(columns.comma) if columns.comma and isinstance(value, str) else value
     if value is not None and (whole := cells.read_options(value)).pairs:
         return whole
     if columns.key_is_an_option:
@@ -96,9 +96,21 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         named = {plain_header(name): label for label, name in columns.options.items()}
         return replace(cells.labelled(printed), named=named, right=right or None)
     if columns.options_in_stem:
-        pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "")[1]
+        pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "", columns.comma)[1]
         return replace(cells.labelled(pairs), inside=hidden(pairs))
     return Options([])
+
+
+def mark_between(rows: Sequence[Fields], names: list[str], key: Sequence[str], marks: str, stems: int) -> str | None:
+    """Return the mark between texts of a cell, 甲,乙,丙 or 首选|甲|乙, of which keys are some behind the ``stems``."""
+    for mark in marks:
+        found = [((cells.text_of(row, names) or "").split(mark), string(first(row, key)) or "") for row in rows]
+        split = [(parts[stems:], said.split(mark)) for parts, said in found if len(parts) > 2]
+        keyed = sum({*said} <= {*map(str.strip, parts)} for parts, said in split)
+        alike = bool(stems) or len({len(parts) for parts, _ in found}) == 1
+        if alike and 2 * len(split) > len(rows) > 2 and keyed >= MOST * len(split):
+            return mark
+    return None
 
 
 def unheld_option(
@@ -133,9 +145,7 @@ def looks_like(column: str, rows: Sequence[Fields], options: Sequence[str]) -> b
     return 1 / 3 < ratio < 3  # remarks and chapters are longer or shorter
 
 
-def side_by_side(
-    columns: Sequence[str], names: Sequence[str], size: int, length: Callable[[str], int] | None
-) -> list[str]:
+def side_by_side(columns: list[str], names: list[str], size: int, length: Callable[[str], int] | None) -> list[str]:
     """Return the one run of so many columns side by side; with ``length`` the longest before it may be the stem."""
     groups = groupby(enumerate(columns), key=lambda pair: names.index(pair[1]) - pair[0])
     runs = [[name for _, name in group] for _, group in groups]
@@ -161,9 +171,8 @@ def first_language(headers: Sequence[str]) -> tuple[list[tuple[str, str]], set[s
     """
     named = group_values((found[1], (found[0], name)) for name in headers if (found := in_language(name)))
     first = next((known for known in named.values() if any("stem" in roles_of(base) for base, _ in known)), None)
-    if first is None:
-        return None
-    return first, {name for known in named.values() if known is not first for _, name in known}
+    others = {name for known in named.values() if known is not first for _, name in known}
+    return None if first is None else (first, others)
 
 
 def likely_options(headers: Sequence[str], filled: Mapping[str, int]) -> dict[str, dict[str, str]]:
@@ -174,24 +183,10 @@ def likely_options(headers: Sequence[str], filled: Mapping[str, int]) -> dict[st
     return {word: labels for word, labels in groups.items() if 2 * sizes[word] > max(sizes.values())}
 
 
-def named_by_ending(role: str, headers: Sequence[str]) -> list[str]:
-    """Return the Chinese headers whose last word names a role: 试题正文, AI 解析."""
-    words = tuple(word for word in map(plain_header, vocabulary()["roles"][role]) if "一" <= word[:1] <= "鿿")
-    return [name for name in headers if not roles_of(name) and plain_header(name).endswith(words)]
-
-
-def decorating(pictures: Sequence[str], rows: int) -> set[str]:
-    """Return the pictures of a column that many rows have, beside others that few have."""
-    times = Counter(pictures)
-    shown = {picture for picture, count in times.items() if count >= max(_FIGURES, _DECORATES * rows)}
-    return shown if len(times) - len(shown) >= _FIGURES else set()
-
-
 def flags_beside(rows: Sequence[Fields], names: Sequence[str], options: Mapping[str, str]) -> dict[str, str]:
     """Return columns that say of each option whether it is right, by its label: is_correct_A … is_correct_D."""
-    flags = flags_of(names)
+    flags, words = flags_of(names), vocabulary()["words"]
     holds = {(string(row.get(name)) or "").casefold() for name in flags.values() for row in rows}
-    words = vocabulary()["words"]
     if len(flags) != len(options) or not holds <= {"", *words["right"], *words["wrong"]}:
         return {}
     return dict(zip(sorted(options), (flags[sign] for sign in sorted(flags)), strict=True))
@@ -256,9 +251,8 @@ class TableCells:
 
     def _given(self, name: str) -> list[Given]:
         """The answers of a column, beside the options that they answer."""
-        rows = (row for row in self.rows if cells.filled(row.get(name)))
-        given = (Given(row[name], options_of(row, self.columns)) for row in rows)
-        return [cell for cell in given if cell.options.pairs]
+        filled = [row for row in self.rows if cells.filled(row.get(name))]
+        return [Given(row[name], found) for row in filled if (found := options_of(row, self.columns)).pairs]
 
     def _letters_in(self, names: Sequence[str]) -> list[str]:
         """The letters that a column gives as answers, in order."""

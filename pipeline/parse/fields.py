@@ -10,7 +10,7 @@ from typing import NamedTuple
 from build_dataset.pipeline.parse.folding import READ, join_lines, unpunctuated
 from build_dataset.pipeline.parse.labels import LABEL, LABELS, are_labels, ascend, labels_in
 from build_dataset.pipeline.parse.options import find_run
-from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.patterns import Patterns, is_latin
 
 _P = Patterns(__name__)
 _LETTERS = frozenset(LABELS + LABELS.lower())
@@ -147,7 +147,8 @@ def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
 
 def letters_inside(text: str) -> str:
     """The letters in the only bracket of a text that holds any, as in papers with answers in their stems."""
-    brackets = _P.inside.findall(text)
+    named = _P.ends_name if is_latin(text) else _P.never  # Rho(D), PDC-01(B)
+    brackets = [mark[1] for mark in _P.inside.finditer(text) if not named.search(text, 0, mark.start())]
     return "".join(labels_in(brackets[0])) if len(brackets) == 1 else ""
 
 

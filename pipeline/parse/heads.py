@@ -93,7 +93,7 @@ def _mark(line: int, text: str) -> NumberCandidate | None:
         match = form.match(text)
         value = int(match[1]) if match else 0
         last = int(match[2]) if match and most else value
-        known = value < last <= value + most if most else 0 < value < 5000  # 18~21 names four, 1~100 none
+        known = value < last <= value + most if most else 0 < value < 10_000  # 18~21 names four, 1~100 none
         if match and known:
             likely = weight if most or value < 1000 else weight / 2  # a year, as 1992. is
             return NumberCandidate(line, value, style, match.end(), likely, last)

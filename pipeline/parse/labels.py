@@ -225,8 +225,11 @@ def cut_at_labels(value: str) -> tuple[str, Pairs]:
 
 
 @lru_cache(1 << 14)
-def cut_stem(value: str) -> tuple[str, Pairs]:
+def cut_stem(value: str, mark: str | None = None) -> tuple[str, Pairs]:
     """Return the stem of a text that ends with its options, and these; the labels may touch: …哪项?A:甲;B:乙;C:丙."""
+    if mark:  # 首选|甲|乙
+        stem, *texts = value.split(mark)
+        return stem, [(label_at(at), text) for at, text in enumerate(texts)]
     text, (before, pairs) = broken_lines(value), cut_at_labels(value)
     if [label for label, _ in pairs[:2]] != ["A", "B"]:
         forms = group_values((_form_in(mark), mark) for mark in _P.anywhere.finditer(text)).values()
@@ -250,6 +253,13 @@ def signed(texts: Sequence[str]) -> Pairs:
         if 2 < len(options) == len(texts) and signs.startswith("".join(sign for sign, _ in options)):
             return options
     return []
+
+
+def labels_before(texts: Sequence[str]) -> Pairs:
+    """Return texts that all begin with a letter of a list, or the sign of another alphabet, as options: a) 甲."""
+    marks = [mark for text in texts if (mark := _P.listed.match(text))]
+    run = len(marks) == len(texts) > 1 and "".join(map(label_in, marks)) == LABELS[: len(marks)]
+    return [(mark[1], mark.string[mark.end() :]) for mark in marks] if run else signed(texts)
 
 
 def without_announcement(stem: str) -> str:

@@ -3,6 +3,7 @@
 A mapping that could be two things is no mapping: the table is stopped with one line that names both readings.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -17,6 +18,8 @@ from build_dataset.schemas.grouping import group_values
 
 SAMPLE = 2000  # number of rows, spread over the table, by which columns are judged
 _LONGER = 4  # how much longer than others the stem is, where no name tells it for sure
+_DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
+_FIGURES = 3  # least number of such rows, and of other pictures
 _FEW = 10  # least number of rows for letters under a meaningless header to be a key
 
 
@@ -39,10 +42,17 @@ class _Search(TableCells):
         self._declared()
         self._named()
         self._by_language()
-        self._by_ending()
+        for role in ("stem", "options", "explanation"):  # Chinese ones by their last word: 试题正文, AI 解析
+            words = tuple(word for word in map(plain_header, vocabulary()["roles"][role]) if "一" <= word[:1] <= "鿿")
+            names = [name for name in self._free() if not roles_of(name) and plain_header(name).endswith(words)]
+            if role not in self.columns.roles and len(names) == 1:
+                self._take(role, names, "name")
         self._option_columns()
         self._find_flags()
-        self._require_options()
+        if self.columns.options and not self.columns.key_is_an_option and not self.declared.options:
+            key, held = self.columns.roles.get("answer", []), self.columns.options
+            if told := sources.unheld_option(self.rows, self.names, self._free(), held, key):
+                self._stop(told, "options", [*held.values()])  # as they are, where the key is wrong
         self.columns.own_labels = sources.own_labels(self.rows, self.columns.options)
         self._options_named_answers()
         self._settle_stem()
@@ -76,8 +86,10 @@ class _Search(TableCells):
             if role not in self.columns.found_by:
                 self._take(role, sorted(names, key=lambda name: order.index(plain_header(name))), "name")
         lists = [name for name in self._free() if isinstance(self._values(name)[0], list | dict)]
+        lists = [name for name in lists if not self._looks_like_key(name)]  # {"o": {"a": "甲", …}, "c": ["a", "d"]}
         alone = [name for name in self._free() if option_of(name) and name not in lists]
-        if "answer" not in by_role and [*map(plain_header, alone)] in (["a"], ["k"][: len(lists)] or ["a"]):
+        beside = ["c", "k"] if lists or "options" in by_role else []
+        if "answer" not in by_role and len(alone) == 1 and plain_header(alone[0]) in ("a", *beside):
             self._take("answer", alone, "name")
 
     def _by_language(self) -> None:
@@ -91,13 +103,6 @@ class _Search(TableCells):
         if options := {label[1]: name for base, name in first if (label := option_of(base)) and not roles_of(base)}:
             self._take_options(dict(sorted(options.items())), "name")
 
-    def _by_ending(self) -> None:
-        """Take Chinese headers by their last word where no whole header is known: 试题正文, AI 解析."""
-        for role in ("stem", "options", "explanation"):
-            names = sources.named_by_ending(role, self._free())
-            if role not in self.columns.roles and len(names) == 1:
-                self._take(role, names, "name")
-
     def _option_columns(self) -> None:
         """Find columns of one option each: opa to ope, 选项A, A B C D, option1, distractor1."""
         roles = self.columns.roles
@@ -106,8 +111,10 @@ class _Search(TableCells):
             self._take("answer", letters, "content")
             roles["options"] = [name for name in roles["options"] if name not in letters]
             roles["options"] or roles.pop("options")
-        if self.columns.options or self._share_of_options(self.columns.roles.get("options", ())):
+        if self.columns.options or self._share_of_options(roles.get("options", ())):
             return
+        if roles.get("options"):
+            self.columns.comma = sources.mark_between(self.rows, roles["options"], roles.get("answer", ()), ",，、", 0)
         single = [name for name in self.names if not isinstance(next(iter(self._values(name)), None), list | dict)]
         groups = sources.likely_options(single, self.filled)
         words = [*groups]
@@ -121,22 +128,14 @@ class _Search(TableCells):
 
     def _find_flags(self) -> None:
         """Find columns that tell of each option whether it is right, and lists of wrong ones beside the key."""
-        if "answer" not in self.columns.roles:
-            self.columns.flags = sources.flags_beside(self.rows, self._free(), self.columns.options)
         roles = self.columns.roles
+        if "answer" not in roles:
+            self.columns.flags = sources.flags_beside(self.rows, self._free(), self.columns.options)
         others = self.columns.options or self._share_of_options(roles.get("options", ()))
         if "answer" in roles and not others and self._share_of_options(roles.get("wrong", ())) >= 0.5:
             self.columns.key_is_an_option = True
         elif not self.columns.key_is_an_option:
             roles.pop("wrong", None)
-
-    def _require_options(self) -> None:
-        """Stop where keys name options that no column holds: D项目, beside A项, B项 and C项."""
-        if not self.columns.options or self.columns.key_is_an_option or self.declared.options:
-            return
-        answer = self.columns.roles.get("answer", [])
-        if told := sources.unheld_option(self.rows, self.names, self._free(), self.columns.options, answer):
-            self._stop(told, "options", [*self.columns.options.values()])  # as they are, where the key is wrong
 
     def _pictures(self) -> None:
         """Take columns that name pictures of the question: LK0944.jpg."""
@@ -148,7 +147,9 @@ class _Search(TableCells):
                 self.columns.roles.setdefault("image", []).append(name)
                 self.columns.found_by.setdefault("image", "content")
         for name in self.columns.roles.get("image", ()):
-            self.columns.decoration |= sources.decorating([str(value) for value in self._values(name)], len(self.rows))
+            times = Counter(map(str, self._values(name)))  # of pictures; some decorate many rows, beside others of few
+            many = {one for one, count in times.items() if count >= max(_FIGURES, _DECORATES * len(self.rows))}
+            self.columns.decoration |= many if len(times) - len(many) >= _FIGURES else set()
 
     def _left_over(self) -> None:
         """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""
@@ -183,9 +184,9 @@ class _Search(TableCells):
     def _options_named_answers(self) -> None:
         """Find options under a name of the key: ``answers: [{"aid": 1, "atext": …}]`` beside ``ra: 3``."""
         names = self.columns.roles.get("answer", [])
-        for name in () if self.columns.has_options() else names:
-            values = [cells.unpacked(value) for value in self._values(name)]
-            if not all(isinstance(value, list | dict) for value in values):
+        for name in () if self.columns.has_options() else sorted(names, key=lambda name: -self.filled[name]):
+            values = [value for value in map(cells.unpacked, self._values(name)) if isinstance(value, list | dict)]
+            if not values or len(values) < answers.MOST * self.filled[name]:
                 continue
             read = [cells.read_options(value) for value in values]
             texts = any(len(text) > 1 for options in read for _, text in options.pairs)
@@ -225,14 +226,15 @@ class _Search(TableCells):
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
                 self.columns.roles["stem"] += [name] * bool(apart)
         if names and not self.columns.has_options():
-            # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
             keys = self.columns.roles.get("answer", ())
+            self.columns.comma = sources.mark_between(self.rows, self.columns.roles["stem"], keys, "|&", 1)
+            # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
             lettered = [row for row in self.rows if answers.read_answer(cells.first(row, keys), cells.Options([]))]
             asked = lettered if len(self._letters_in(keys)) > 1 else self.rows
             cut = [cells.labelled(cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (LABELS + "|123456789").find(run) in (0, 12)]
-            self.columns.options_in_stem = 2 * len(whole) > len(runs)
+            self.columns.options_in_stem = self.columns.comma is not None or 2 * len(whole) > len(runs)
 
     def _settle_answer(self) -> None:
         """Settle which column is the key and how it is given."""

@@ -16,7 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import NamedTuple, get_args
 
 from build_dataset.pipeline.parse.folding import without_digits
@@ -180,10 +180,14 @@ def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) ->
 def repetition(questions: Sequence[Question]) -> dict[str, str]:
     """Return the doubt about a text that stands at one place of many questions and is no known furniture."""
     stems = [question.stem for question in questions]
+    begins, often = _commonest(map(_start, stems))
+    same = sorted(_masked(stem) for stem in stems if _start(stem) == begins) if begins else [""]
+    first, last = same[0], same[-1]  # all begin with what these two share: 某某网校：选择题
+    alike = first[: next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))]
     places = [
         ("ends of last options", ENDED, *_end_of_last_options(questions)),
         ("ends of stems", ENDED, *_commonest(map(_end, stems))),
-        ("beginnings of stems", OPENED, *_beginning(stems)),
+        ("beginnings of stems", OPENED, alike if len({*same}) > 1 else begins, often),
     ]
     repeated = [f"{text!r} at {times} {at}" for at, share, text, times in places if times >= _least(share, questions)]
     return {"repeated_text": "; ".join(repeated)} if repeated else {}
@@ -219,15 +223,6 @@ def _start(stem: str) -> str:
     """Return what stands before a mark at the beginning of a stem, digits as 0: 题目：, [Item 00]; mostly nothing."""
     match = _P.before_stem.match(stem)
     return _masked(match[0]) if match else ""
-
-
-def _beginning(stems: Sequence[str]) -> tuple[str, int]:
-    """Return the commonest beginning before a mark, as far as those stems are alike: 某某网校：选择题."""
-    text, times = _commonest(map(_start, stems))
-    same = sorted(_masked(stem) for stem in stems if _start(stem) == text) if text else [""]
-    both = zip(same[0], same[-1], strict=False)  # all begin with what the first and the last in order share
-    alike = "".join(char for char, _ in takewhile(lambda pair: pair[0] == pair[1], both))
-    return (alike if len({*same}) > 1 else text), times
 
 
 def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:

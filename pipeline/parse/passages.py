@@ -92,7 +92,10 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     shared = long and len(runs) <= 0.7 * len(texts) and max(runs) <= 0.5 * len(texts)
     lacking, bare = _lacking([asked for asked, _ in checked])
     explains = _telling(checked) >= _TELLS_KEY
-    open_ = len(filled) >= 0.5 * len(rows) or (long and _is_material(name, filled))
+    # Long texts of few rows may be material: no remark, pairs to match, or ends of rows (column_7).
+    remark = name.startswith("column_") or any(word in plain_header(name) for word in words["remark"])
+    material = not remark and all(isinstance(row[name], str) for row, _ in filled)
+    open_ = len(filled) >= 0.5 * len(rows) or (long and material)
     if plain_header(name).endswith(tuple(words["cited"])) and not (lacking and long):
         return Use.OTHER  # Driver Guide §2.5, lines 71–75, of several questions
     if bare and not (shared or lacking or explains):
@@ -105,19 +108,10 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     if explains or not long:
         return Use.EXPLAINS if explains else None
     distinct = len({*texts}) >= 0.5 * len(texts)
-    foreign = sum(_script(asked.stem) != _script(text) for asked, text in checked) > 0.5 * len(checked)
+    # In ideographs, kana or hangul, mostly.
+    east = [[3 * sum(char > "\u2e7f" for char in one) > len(one) for one in (own.stem, it)] for own, it in checked]
+    foreign = sum(one is not other for one, other in east) > 0.5 * len(checked)
     return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER
-
-
-def _is_material(name: str, filled: Sequence[tuple[Fields, str]]) -> bool:
-    """Return whether long texts of few rows may be material: no remark, pairs to match, or ends of rows (column_7)."""
-    remark = any(word in plain_header(name) for word in vocabulary()["words"]["remark"])
-    return not remark and not name.startswith("column_") and all(isinstance(row[name], str) for row, _ in filled)
-
-
-def _script(text: str) -> bool:
-    """Return whether a text is written in ideographs, kana or hangul, mostly."""
-    return 3 * sum(char > "\u2e7f" for char in text) > len(text)
 
 
 def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:

@@ -72,8 +72,13 @@ def _empty_options(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"no text at {' '.join(empty)}"
 
 
-@STRUCTURE("label_inside_text", "A. 甲C.乙")
-def _glued_label(draft: Draft, _: Judged) -> Iterable[str]:
+@STRUCTURE("label_inside_text", "A. 甲C.乙; A. 甲⇥B. 乙⇥丙, written with tabs: on a page they are gaps of any kind")
+def _glued_label(draft: Draft, judged: Judged) -> Iterable[str]:
+    for piece in [] if judged.gaps.drawn else draft.pieces:
+        parts = [part.strip() for part in piece.text.split("\t") if part.strip()]
+        bare = [it for it in parts[1:] if not (opens_option(it) or re.match(r"[A-K](?![A-Za-z0-9])", it))]  # E 戊
+        if bare and sum(map(opens_option, parts)) > 1:
+            yield f"{bare[0][:20]!r} stands apart among labelled options, and has no label"
     looks = [re.search(rf"\s{label}[.．、]", text) for label, text in draft.options]
     looks += [_P.label_inside.search(text) for name, text in texts_of(draft) if name != "case"]
     if match := next(filter(None, looks), None):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from build_dataset.pipeline.parse.cells import Options
-from build_dataset.pipeline.parse.labels import Pairs, without_announcement
+from build_dataset.pipeline.parse.labels import Pairs, labels_before, without_announcement
 from build_dataset.pipeline.parse.nets import Doubts, Furniture
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.text import tidy_together
@@ -118,6 +118,7 @@ def _bare(text: str) -> str:
 def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
     """A stem without what stands behind it that is no part of it: a range of other questions, its own options."""
     stem, others = without_range(stem, number)
+    stem = stem if _P.asks.search(stem) else _P.wide.sub("____", stem)  # a blank of spaces would be lost
     if others:
         detail = f"the stem ends with the range {others}: the options may be theirs"
         doubts.append(("options_of_others", detail))
@@ -128,7 +129,9 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
 
 
 def labelled_once(options: Options, doubts: Doubts) -> Options:
-    """The options without labels of their own before their texts; another's label there is a doubt."""
+    """The options without labels of their own before their texts, ``a) 甲``; another's label there is a doubt."""
+    if own := labels_before([text for _, text in options.pairs]):
+        return replace(options, pairs=[(label, text) for (label, _), (_, text) in zip(options.pairs, own, strict=True)])
     marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
     if marked := sum(mark is not None for *_, mark in marks):
@@ -136,6 +139,9 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
         foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for _, text, _ in marks)
         if foreign or marked == 1:
             marks = [(label, text, None if foreign or _P.initial.match(text) else mark) for label, text, mark in marks]
+    small = [sign[1] for _, text, _ in marks if (sign := _P.small.match(text))]
+    if len(small) > 1:  # a) 甲 | c) 乙 | c) 丙
+        doubts.append(("label_inside_text", f"{' '.join(small)} before its texts are no labels in their order"))
     if others := [label for label, _, mark in marks if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
     together = "\n".join(text for _, text, _ in marks)  # nearly all have none of these
@@ -168,7 +174,8 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
     looked_at = [text for text in texts if _IN_UNUSUAL(text)]
     doubts = list(dict.fromkeys(doubt for doubt, find in _FINDS if any(map(find, looked_at))))
-    if options.cut_at_marks and len(options.pairs) != usual:
+    judged = {text.strip().casefold() for _, text in options.pairs} <= {*vocabulary()["words"]["true_false"]}
+    if options.cut_at_marks and len(options.pairs) != usual and not judged:
         detail = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
     numbered = enumerate(options.pairs if looked_at else ())

@@ -104,7 +104,7 @@ class _Raw:
     def stem(self) -> str:
         """Its stem without the options behind it."""
         stem = cells.text_of(self.fields, self.columns.roles.get("stem", ())) or ""
-        return cut_stem(stem)[0] if self.columns.options_in_stem else stem
+        return cut_stem(stem, self.columns.comma)[0] if self.columns.options_in_stem else stem
 
 
 class _Habits:
@@ -166,6 +166,7 @@ def questions_of(
     """Read each row of a table, in their order: by facts about all of it, and then block by block."""
     declared = declared or SourceParams()
     loaded = {row.row: _loaded(row) for row in rows}
+    cut = answer_cells.without_tails([fields for fields in loaded.values() if not isinstance(fields, RowError)])
     columns = mapping.find_mapping([fields for fields in loaded.values() if not isinstance(fields, RowError)], declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
@@ -181,7 +182,7 @@ def questions_of(
         made |= zip((row.row.row for row in block), outcome, strict=True)
     read: list[Read] = [(row, made[row.row]) for row in rows]
     _case_written_once(read, columns)
-    return SourceTable(document, sheet, columns, read, habits.own_ids, declared, habits.furniture.notes, part)
+    return SourceTable(document, sheet, columns, read, habits.own_ids, declared, [*cut, *habits.furniture.notes], part)
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:
@@ -202,7 +203,7 @@ def _case_written_once(read: list[Read], columns: Columns) -> None:
             result[1].append(("case_missing", f"the case of row {read[last][0].row} may be its own too"))
 
 
-def _loaded(row: SourceRow) -> Fields | RowError:
+def _loaded(row: SourceRow) -> dict[str, Any] | RowError:
     try:
         loaded = json.loads(row.fields)
     except (ValueError, RecursionError):
@@ -211,7 +212,7 @@ def _loaded(row: SourceRow) -> Fields | RowError:
         return RowError("not_an_object", f"row {row.row} is {type(loaded).__name__}, not an object")
     if "unparsed" in loaded and "why" in loaded:
         return RowError("not_json", f"row {row.row} cannot be read: {loaded['why']}")
-    fields = {str(key).strip(): value for key, value in loaded.items()}
+    fields = {str(key).strip(): value for key, value in cells.in_one_language(loaded).items()}
     for name, value in list(fields.items()):  # {"question": {"stem": …, "choices": …}, "answerKey": …}
         if isinstance(value, dict) and "stem" in roles_of(name):
             del fields[name]

@@ -43,22 +43,15 @@ class DatabaseReader:
         with TemporaryDirectory() as folder, refused_as("broken", "no readable database", errors):
             if is_deck := not path.read_bytes()[:16].startswith(_SQLITE):
                 check_archive(path, params.max_file_mb)
-                path = _collection(path, Path(folder))
+                with zipfile.ZipFile(path) as archive:
+                    name = next((one for one in _OLD if one in archive.namelist()), None)
+                    if name is None or ("collection.anki21b" in archive.namelist() and name == _OLD[1]):
+                        detail = "a deck of a new kind: export it again with “Support older Anki versions”"
+                        raise UnreadableDocument("unknown_format", detail)
+                    path = Path(archive.extract(name, folder))
             with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
                 grids = _notes(database) if is_deck else _tables(database)
         yield from every_table(with_options(grids), frozenset(params.columns), told)
-
-
-def _collection(deck: Path, folder: Path) -> Path:
-    """The database of a deck, unpacked."""
-    with zipfile.ZipFile(deck) as archive:
-        names = archive.namelist()
-        name = next((one for one in _OLD if one in names), None)
-        if name is None or ("collection.anki21b" in names and name == _OLD[1]):
-            detail = "a deck of a new kind: export it again with “Support older Anki versions”"
-            raise UnreadableDocument("unknown_format", detail)
-        (folder / "deck").write_bytes(archive.read(name))
-    return folder / "deck"
 
 
 def _notes(database: sqlite3.Connection) -> Grids:
@@ -134,7 +127,7 @@ def with_options(grids: Grids) -> Grids:
     found = {name: _without_markup(grid) for name, grid in grids.items()}
     for name, grid in [*found.items()]:
         for header in grid[0]:
-            base = plain_header(header).removesuffix("id")
+            base = plain_header(re.sub("^id_", "", header, flags=re.IGNORECASE)).removesuffix("id")
             parent = _parent(found, name, header, base) if base not in ("", plain_header(header)) else None
             if parent and (joined := _joined(found, parent, name, header)):
                 found[parent] = joined

@@ -122,7 +122,7 @@ class GiftReader:
         text = re.sub(r"(?m)^\s*(?://|\$CATEGORY:).*$", "", decode(path.read_bytes()))
         for block in filter(str.strip, re.split(r"\n[ \t]*\n|\n(?=[ \t]*::)", text)):
             found = _P.gift_item.fullmatch(block)
-            yield row_of(_gift(found["stem"], found["body"], found["rest"]) if found else {"unparsed": block.strip()})
+            yield row_of(_gift(*found.group("stem", "body", "rest")) if found else {"unparsed": block.strip()})
 
 
 def _gift(stem: str, body: str, rest: str) -> dict[str, Any]:

@@ -319,14 +319,10 @@ def _bounded(records: Iterable[list[str]]) -> Iterator[list[str]]:
 
 def delimiter(text: str) -> str:
     """The delimiter of a CSV file: the one that stands most often in the line with most known headers."""
-    first = max(text[:20_000].split("\n")[:HEADER_WITHIN], key=_headers)
-    return max(",\t;|", key=first.count)
-
-
-def _headers(line: str) -> tuple[int, int]:
-    """Return how many cells of a line are known headers, whatever delimits them; letters, as of a key, count least."""
-    cells = re.split(r"[,\t;|]", line[:2000])
-    return sum(bool(roles_of(cell)) for cell in cells), sum(option_of(cell) is not None for cell in cells)
+    lines = text[:20_000].split("\n")[:HEADER_WITHIN]
+    cut = [re.split(r"[,\t;|]", line[:2000]) for line in lines]  # letters, as of a key, count least
+    named = [(sum(map(bool, map(roles_of, cells))), sum(map(bool, map(option_of, cells)))) for cells in cut]
+    return max(",\t;|", key=lines[named.index(max(named))].count)
 
 
 class YamlReader:

@@ -4,7 +4,7 @@ import email
 import email.policy
 import re
 from collections.abc import Iterator
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -59,24 +59,19 @@ class WebPageReader(OnePageReader):
 
     def lines(self, path: Path) -> list[PageLine]:
         """Return its lines; a picture is a figure in its place."""
-        texts = shown_options([*element_lines(parse_page(_html(path)), apart=True)])
+        data, suffix = path.read_bytes(), path.suffix.lower()
+        if suffix in (".mht", ".mhtml"):  # a page and its pictures as one message: its first part that is HTML
+            message = email.message_from_bytes(data, policy=email.policy.default)
+            part = next((part for part in message.walk() if part.get_content_type() == "text/html"), None)
+            content = part.get_payload(decode=True) if part is not None else None
+            if not isinstance(content, bytes):
+                raise UnreadableDocument("broken", "the MHTML file holds no HTML page")
+            data = content
+        page = html_of(decode(data)) if suffix in (".md", ".markdown") else decode(data)
+        texts = shown_options([*element_lines(parse_page(page), apart=True)])
         kinds = {PICTURE: LineKind.FIGURE} | {text: LineKind.HEADING for text in texts if text[:1] == HEADING}
         bare = ((text, "" if text == PICTURE else text.removeprefix(HEADING)) for text in texts)
         return [PageLine(shown, None, kinds.get(text, LineKind.TEXT)) for text, shown in bare]
-
-
-def _html(path: Path) -> str:
-    """The page itself; of MHTML the first part that is HTML."""
-    data = path.read_bytes()
-    suffix = path.suffix.lower()
-    if suffix in (".mht", ".mhtml"):  # a page and its pictures as one message
-        message = email.message_from_bytes(data, policy=email.policy.default)
-        part = next((part for part in message.walk() if part.get_content_type() == "text/html"), None)
-        content = part.get_payload(decode=True) if part is not None else None
-        if not isinstance(content, bytes):
-            raise UnreadableDocument("broken", "the MHTML file holds no HTML page")
-        data = content
-    return html_of(decode(data)) if suffix in (".md", ".markdown") else decode(data)
 
 
 def parse_page(text: str) -> Any:
@@ -162,6 +157,9 @@ def html_of(text: str) -> str:
 
     # The signs of a span of code are its own: `__init__`, `2**3`.
     text = _P.code.sub(lambda code: code[0].translate(_OF_CODE), _P.front_matter.sub("", text))
+    if len(_P.asking.findall(text)) > 2:
+        numbers = count(1)
+        text = _P.asking.sub(lambda head: f"{head[0]}{next(numbers)}. ", text)
     for repair in _P.rows("repairs"):
         text = re.sub(repair["pattern"], repair["left"], text)
     parser = MarkdownIt("commonmark", {"html": True, "breaks": True}).enable("table").disable(_RULES_OFF)

@@ -125,3 +125,16 @@ def test_one_answer_that_is_stated_still_speaks_against_another_key():
 def test_code_in_an_explanation_speaks_against_no_key(told, speaks):
     options = dict(zip("ABCD", ("Date", "Math", "String", "Number"), strict=True))
     assert (contradiction(told, "Which object is it?", options, ["A"]) is not None) is speaks
+
+
+@pytest.mark.parametrize(
+    ("explanation", "stem", "answer"),
+    [
+        ("復号の方式である。よってウが正しい。アのDESは暗号であり、イのDNSは名前解決である。", "方式はどれか。", "C"),
+        ("イのDNSは名前解決である。エが適切である。", "方式はどれか。", "D"),
+        ("最も長い経路はA→C→Eであり、答えの日数はこれによる。", "所要日数は何日か。", None),
+    ],
+)
+def test_the_place_of_a_japanese_option_is_its_answer_and_a_way_through_a_plan_is_none(explanation, stem, answer):
+    found = read(explanation, stem=stem, options={"A": "DES", "B": "DNS", "C": "RADIUS", "D": "IDS"})
+    assert (found and "".join(found.answer or ())) == answer

@@ -347,3 +347,17 @@ def test_a_fold_in_japanese_leaves_no_words(tmp_path):
     path = tmp_path / "a.html"
     path.write_text("<p>題</p><details><summary>解答を見る</summary><p>正解：2</p></details>", encoding="utf-8")
     assert [line.text for line in read(path)] == ["題", "正解：2"]
+
+
+def test_contents_go_and_headings_over_boxes_to_tick_are_questions(tmp_path):
+    asked = ["Which of these?", "What of 3 drugs?", "第三题问什么？"]
+    contents = "".join(f"| {n} | [{ask}](#q-{n})\n" for n, ask in enumerate(asked, 1))
+    body = "".join(
+        f"### {ask}\n\n- [ ] 甲{n}\n- [x] 乙{n}\n\n**[⬆ top](#contents)**\n\n" for n, ask in enumerate(asked)
+    )
+    path = tmp_path / "a.md"
+    path.write_text(f"# Contents\n\n{contents}\n{body}", encoding="utf-8")
+    texts = [line.text for line in read(path)]
+    assert [text for text in texts if text[0].isdigit()] == [f"{n}. {ask}" for n, ask in enumerate(asked, 1)]
+    assert len(texts) == 10
+    assert not any("top" in text or "|" in text for text in texts)

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from build_dataset.pipeline.parse.columns import Columns, Unclear
+from build_dataset.pipeline.parse.passages import speaks_of_text
 from build_dataset.pipeline.parse.rows import sources_of
 from build_dataset.schemas.documents import Document, SourceRow
 
@@ -93,3 +94,16 @@ def test_long_texts_at_few_questions_stop_the_table_unless_they_are_remarks(name
 def test_pairs_to_be_matched_at_few_questions_are_no_material_of_others():
     pairs = [[{"left": text, "right": "是"}] if at % 3 == 0 else None for at, text in enumerate(CASES)]
     assert isinstance(table(pairs, OWN, "pairs").columns, Columns)
+
+
+@pytest.mark.parametrize(
+    ("stem", "outside"),
+    [
+        ("Who is the author of the first scientific romance?", False),
+        ("The article about cabotage applies to", False),
+        ("The author of the passage believes that", True),
+        ("The author believes that", True),
+    ],
+)
+def test_an_author_of_something_named_is_none_of_a_passage(stem, outside):
+    assert bool(speaks_of_text(stem)) is outside

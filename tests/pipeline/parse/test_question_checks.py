@@ -66,6 +66,8 @@ def test_the_question_before_a_lost_number_waits_unless_it_is_shown_to_be_alone(
         ("A. x＝，y\nB. 乙\nC. 丙\nD. 丁", "empty_place"),
         ("A. 甲\nB. 乙\nC. 丙\nD. 丁\nD. 戊", "label_inside_text"),
         ("(A)甲\n(B)乙\n(C)丙 与（E）丁", "label_inside_text"),
+        ("A. 甲\tB. 乙\tC. 丙\tD. 丁\t戊己庚", "label_inside_text"),
+        ("A. 甲\tB. 乙\tC. 丙\tD. 丁\tIDC网", "label_inside_text"),
         (f"A. 甲\nB. 乙\nC. 丙\nD. 丁{'后面的文字' * 20}", "option_too_long"),
     ],
 )
