@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ class Block(NamedTuple):
 class Network:
     """A transformer of few layers; ``benchmarks/ocr/context.py`` teaches it to fill in characters that are left out."""
 
-    def __init__(self, stored: dict[str, NDArray[np.generic]]) -> None:
+    def __init__(self, stored: dict[str, NDArray[Any]]) -> None:
         """Args: stored: weights as whole numbers of a byte, a scale for each row of them, and the codes they know."""
         names = [key.removesuffix("_scale") for key in stored if key.endswith("_scale")]
         weights = {name: stored[name] * stored[f"{name}_scale"].astype(np.float32) for name in names}
