@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from build_dataset.pipeline.ocr.language.counts import BREAK, Codes, Values, codes_of
+from build_dataset.pipeline.ocr.language.letters import is_ideograph
 
 TABLE = "context.npz"
 _SEEN = 32  # Characters that the network sees, the asked one among them
@@ -20,7 +22,7 @@ _AT_ONCE = 64  # Places that are looked at together: some 30 MB
 _EPSILON = 1e-5
 
 
-class Block(NamedTuple):
+class LayerWeights(NamedTuple):
     """The weights of one layer: attention, its output, and the two of what follows."""
 
     attention: Values
@@ -38,7 +40,8 @@ class Network:
         weights = {name: stored[name] * stored[f"{name}_scale"].astype(np.float32) for name in names}
         self._characters: Values = weights["characters"]
         self._blocks = [
-            Block(*(weights[f"{name}{at}"].T.copy() for name in Block._fields)) for at in range(int(stored["layers"]))
+            LayerWeights(*(weights[f"{name}{at}"].T.copy() for name in LayerWeights._fields))
+            for at in range(int(stored["layers"]))
         ]
         self._last, self._bias = weights["last"].T.copy(), stored["bias"].astype(np.float32)
         self._heads, self._known = int(stored["heads"]), stored["learned"] >= _LEARNED
@@ -64,10 +67,13 @@ class Network:
 
         NaN stands for a character that the network did not learn.
         """
-        numbers = self._numbers[codes_of("\n".join(texts))]
         mark = self._numbers[BREAK]
+        wrapped = [is_ideograph(one[-1:]) and is_ideograph(after[:1]) for one, after in pairwise([*texts, ""])]
+        numbers = self._numbers[
+            codes_of("".join(one if wraps else f"{one}\n" for one, wraps in zip(texts, wrapped, strict=True)))
+        ]
         other = np.append(True, (numbers[1:] != numbers[:-1]) | (numbers[1:] > mark + 3))  # Marks in a row are one
-        starts = np.cumsum([0, *(len(text) + 1 for text in texts)])
+        starts = np.cumsum([0, *(len(text) + (not wraps) for text, wraps in zip(texts, wrapped, strict=True))])
         joined = np.pad(numbers[other], _SEEN, constant_values=mark)
         middles = (np.cumsum(other) - 1)[np.array([starts[row] + at for row, at, _ in asked], np.intp)] + _SEEN
         windows = joined[middles[:, None] + np.arange(_SEEN) - _SEEN // 2]
@@ -92,7 +98,7 @@ class Network:
         told -= told.max(axis=1, keepdims=True)
         return np.asarray(told - np.log(np.exp(told).sum(axis=1, keepdims=True)))
 
-    def _attended(self, state: Values, block: Block, middle: slice) -> Values:
+    def _attended(self, state: Values, block: LayerWeights, middle: slice) -> Values:
         """Return the state of the places of ``middle`` with what they take from all places."""
         rows, seen, width = state.shape
         parts = (_even(state) @ block.attention).reshape(rows, seen, 3, self._heads, -1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise, product
 from math import exp, log, prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ places whose truth is known; of 4,400 others 97 % are right by sight alone, 99.5
 _LIKELY, _UNLIKELY = -6.0, -9.0
 """Natural logarithm of a character's probability among what stands around it, from which this speaks for it, and below
 which against it: the 峭 of 气管隆峭 (for 嵴) has -16, though no likely other fits better."""
+_NEXT_LINE = 2.5  # Greatest distance of the next line of a column, in heights of a line
 _SEEN = -0.005  # Natural logarithm of the probability by sight from which what stands around is not asked
 _UNLEARNED = -12.0  # What the network would say of a character that it does not know, at most the least of the others
 _RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
@@ -66,6 +67,9 @@ class WordDraft:
     odds: dict[int, float]  # The same with the language
     changes: dict[int, str]  # What was seen in a changed place
     fits: dict[int, float]  # Natural logarithm of an unsure character's probability among what stands around it
+
+
+Box: TypeAlias = tuple[float, float, float, float]  # Left, top, right, bottom
 
 
 class _Choice(NamedTuple):
@@ -106,17 +110,21 @@ def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
     texts = [word.text for word in words]
     script = "big5" if is_traditional(texts) else "gb2312"
     choices, strange = [list(_choices(word, script)) for word in words], counts.out_of_place(texts, language)
-    _look_around(texts, choices, strange)
+    _look_around(words, choices, strange)
     return [_draft(*own, language) for own in zip(words, choices, strange, strict=True)]
 
 
-def _look_around(texts: Sequence[str], choices: Sequence[Sequence[_Choice]], strange: Sequence[dict[int, str]]) -> None:
+def _look_around(
+    words: Sequence[Word], choices: Sequence[Sequence[_Choice]], strange: Sequence[dict[int, str]]
+) -> None:
     """Note how likely what stands around makes the characters of unsure places, and forget what is strange no more."""
+    order = _downwards(words)
+    place = {row: index for index, row in enumerate(order)}
     unsure = [(row, one) for row, own in enumerate(choices) for one in own if one.sight[0] < _SEEN]
     pairs = [(row, at, other) for row, own in enumerate(strange) for at, other in own.items()]
-    asked = [(row, one.at, one.chars) for row, one in unsure]
-    asked += [(row, at, [texts[row][at], other]) for row, at, other in pairs]
-    told = Network.shipped().logs(texts, asked)
+    asked = [(place[row], one.at, one.chars) for row, one in unsure]
+    asked += [(place[row], at, [words[row].text[at], other]) for row, at, other in pairs]
+    told = Network.shipped().logs([words[row].text for row in order], asked)
     for (_, one), logs in zip(unsure, told, strict=False):
         unlearned = np.nanmin([*logs, _UNLEARNED])
         known = np.nan_to_num(logs, nan=unlearned) if logs[0] == logs[0] else np.full(len(logs), _LIKELY)  # 腘
@@ -124,6 +132,24 @@ def _look_around(texts: Sequence[str], choices: Sequence[Sequence[_Choice]], str
     for (row, at, _), (own, other) in zip(pairs, told[len(unsure) :], strict=True):
         if own > other:
             del strange[row][at]
+
+
+def _downwards(words: Sequence[Word]) -> list[int]:
+    """Return the places of words in an order in which each is followed by the one that goes on right below it."""
+    boxes = [word.box if word.corners else (0.0, 0.0, 0.0, 0.0) for word in words]
+    left, order = sorted(range(len(words)), key=lambda at: (boxes[at][1], boxes[at][0])), list[int]()
+    while left:
+        order.append(left.pop(0))
+        while below := [at for at in left if _goes_on(boxes[order[-1]], boxes[at])]:
+            order.append(below[0])
+            left.remove(below[0])
+    return order
+
+
+def _goes_on(box: Box, below: Box) -> bool:
+    """Return whether a box stands in the next line of the same column."""
+    (x0, y0, x1, y1), (left, top, right, _) = box, below
+    return 0.5 < (top - y0) / max(y1 - y0, 1e-6) < _NEXT_LINE and min(x1, right) - max(x0, left) > (right - left) / 2
 
 
 def _draft(word: Word, choices: Sequence[_Choice], strange: Mapping[int, str], language: Language) -> WordDraft:
