@@ -176,13 +176,8 @@ def adjudication_tasks(
         settled = tuple(LabelStatus) if standing.changed else (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
         agreed = {each.dimension: each.label for each in standing.labels if each.label and each.status in settled}
         offered = with_proposals(base_text(question), proposals)
-        shown = {
-            **shown_fields(question),
-            "text": offered.text,
-            "key": offered.key,
-            OPINIONS: "\n".join(_opinions(standing, proposals, seed)),
-            CROP: crops.get(standing.question_id, ""),
-        }
+        shown = shown_fields(question) | {"text": offered.text, "key": offered.key}
+        shown |= {OPINIONS: "\n".join(_opinions(standing, proposals, seed)), CROP: crops.get(question.question_id, "")}
         tasks.append(task(standing.question_id, shown, prediction_of(agreed, VERSION, None)))
     return tasks
 

@@ -83,13 +83,8 @@ class ChatRequest:
 
     def key(self, options: LlmOptions) -> str:
         """Hash of everything that can change the answer; not of prices, timeouts or concurrency."""
-        asked = {
-            "url": options.base_url,
-            "body": self.body(options),
-            "extra": options.extra_body,
-            "unfinished": self.keep_unfinished,
-            "sample": self.sample,
-        }
+        asked: dict[str, Any] = {"url": options.base_url, "body": self.body(options), "extra": options.extra_body}
+        asked |= {"unfinished": self.keep_unfinished, "sample": self.sample}
         return identity.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False, default=dict))
 
 
