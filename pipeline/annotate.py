@@ -70,11 +70,11 @@ def _annotations(
     questions: Sequence[Question], outcomes: Iterable[annotators.Labelling], by: annotators.Identity
 ) -> pl.DataFrame:
     """Return the rows of the questions that were labelled."""
-    pairs = zip(questions, outcomes, strict=True)
-    labelled = [(question, labels) for question, labels in pairs if isinstance(labels, annotators.Labelled)]
-    return Annotation.to_frame(
-        row for question, labels in labelled for row in labels.annotations(by, annotators.measured_difficulty(question))
-    )
+    rows: list[Annotation] = []
+    for question, labels in zip(questions, outcomes, strict=True):
+        if isinstance(labels, annotators.Labelled):
+            rows += labels.annotations(by, annotators.measured_difficulty(question))
+    return Annotation.to_frame(rows)
 
 
 def reviewed_questions(questions: Iterable[Question], tables: Tables, params: AnnotateParams) -> list[Reviewed]:

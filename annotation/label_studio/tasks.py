@@ -211,10 +211,9 @@ def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[ReviewTa
     """Return a task for each answer, in an order drawn by lot, so that neither runs nor questions stand together."""
     shown = {answer.id: answer for answer in answers}
     filled = {"case": "（无 none）", "conversation": "（无 none）"}
-    return [
-        task(name, {part: text or filled.get(part, "") for part, text in vars(shown[name]).items()}, None)
-        for name in sorted(shown, key=lambda name: identity.sha256(f"{seed}", "scoring", name))
-    ]
+    drawn = sorted(shown, key=lambda name: identity.sha256(f"{seed}", "scoring", name))
+    texts = ((name, vars(shown[name]).items()) for name in drawn)
+    return [task(name, {part: text or filled.get(part, "") for part, text in parts}, None) for name, parts in texts]
 
 
 def waiting_reasons(reasons: Iterable[tuple[str, str]]) -> str:
