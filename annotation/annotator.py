@@ -42,16 +42,9 @@ class Labelled(NamedTuple):
         for name in dimensions():
             if (verdict := verdicts.get(name)) is not None:
                 who = Identity(MEASURED) if verdict is measured else by
-                yield Annotation(
-                    question_id=self.question_id,
-                    dimension=name,
-                    label=verdict.label.zh,
-                    annotator=who.name,
-                    confidence=verdict.confidence,
-                    estimate=verdict.estimate,
-                    prompt_hash=who.prompt_hash,
-                    model=who.model,
-                )
+                said = {"label": verdict.label.zh, "confidence": verdict.confidence, "estimate": verdict.estimate}
+                source = {"annotator": who.name, "prompt_hash": who.prompt_hash, "model": who.model}
+                yield Annotation(question_id=self.question_id, dimension=name, **said, **source)
 
 
 class Unlabelled(NamedTuple):

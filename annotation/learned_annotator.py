@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from build_dataset.annotation.adjudication import MIN_REVIEWED, Reviewed, digest
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Labelling, Verdict
-from build_dataset.annotation.lexicon_annotator import fold, shares_of
+from build_dataset.annotation.lexicon_annotator import ASK_A_MODEL, fold, shares_of
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import Dimension, dimensions
@@ -260,11 +260,9 @@ class LearnedAnnotator(Annotator):
     @property
     def identity(self) -> Identity:
         """``learned``, and what from."""
-        notes = [
-            f"labelled offline by a classifier that learned from {len(self._reviewed)} reviewed questions; "
-            "[annotate.llm] model = … asks a language model"
-        ]
-        facts: dict[str, object] = {"reviewed": len(self._reviewed), "reviewed_hash": digest(self._reviewed)}
+        count = len(self._reviewed)
+        notes = [f"labelled offline by a classifier that learned from {count} reviewed questions; {ASK_A_MODEL}"]
+        facts: dict[str, object] = {"reviewed": count, "reviewed_hash": digest(self._reviewed)}
         if self._models:
             facts["out_of_fold_accuracy"] = self._accuracy
             accuracies = ", ".join(f"{name} {value:.2f}" for name, value in self._accuracy.items())

@@ -89,10 +89,7 @@ EXAM_BONUS = 30.0  # score of a label that the exam's own name states: more than
 STEM, KEY, OPTION, EXPLANATION = 2.0, 1.5, 0.6, 0.8
 """Weights of a term by its place; the stem says what a question is about, wrong options less so."""
 _ENOUGH = 0.6  # least share of the score with which a label is said: below, half are wrong, and a wrong proposal pulls
-_NOTE = (
-    "labelled offline by the lexicon: rough labels, a start for the experts; "
-    "[annotate.llm] model = … asks a language model"
-)
+ASK_A_MODEL = "[annotate.llm] model = … asks a language model"  # ends the notes of annotators that work offline
 
 Scores = dict[str, float]  # by label
 Terms = Sequence[tuple[Sequence[str], float]]  # of one piece of text after the other, with its weight
@@ -105,7 +102,8 @@ class LexiconAnnotator(Annotator):
     @property
     def identity(self) -> Identity:
         """``lexicon``."""
-        return Identity(NAME, notes=(_NOTE,))
+        told = "labelled offline by the lexicon: rough labels, a start for the experts"
+        return Identity(NAME, notes=(f"{told}; {ASK_A_MODEL}",))
 
     def annotate(self, questions: Sequence[Question], progress: Callable[[int], None]) -> Iterator[Labelling]:
         """One result a question, in their order; no verdict where the evidence is thin."""

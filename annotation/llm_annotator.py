@@ -22,7 +22,7 @@ from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from build_dataset.schemas import annotations, wording
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question
-from build_dataset.schemas.taxonomy import Dimension, LabelName, dimensions, label_set
+from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, LabelName, dimensions, label_set
 
 CMEXAM = "label.v3.zh.md"  # file of the prompt; a change of it asks every question anew
 GENERAL = "label.general.v1.zh.md"  # for label sets of other subjects than CMExam's
@@ -46,13 +46,9 @@ class LabelPrompt:
         """Instructions, definitions and labels; the same for every question."""
         name = CMEXAM if label_set().has_cmexam else GENERAL
         text = (files("build_dataset.annotation.prompts") / name).read_text(encoding="utf-8")
-        filled = {
-            "subject": label_set().subject,
-            "count": _NUMERALS[len(dimensions())],
-            "labels": "\n\n".join(map(_describe, dimensions().values())),
-            "example": example("编号"),
-        }
-        for name, value in filled.items():
+        labels = "\n\n".join(map(_describe, dimensions().values()))
+        filled = {"subject": label_set().subject, "count": _NUMERALS[len(dimensions())], "labels": labels}
+        for name, value in (filled | {"example": example("编号")}).items():
             text = text.replace("{{" + name + "}}", value)
         return text
 
@@ -73,11 +69,9 @@ class LabelPrompt:
         """The messages for one question; no question is shown its own labels."""
         others = [shot for shot in self.shots if shot.question.content_hash != question.content_hash]
         shown = others[: max(len(self.shots) - 1, 0)]
-        return [
-            {"role": "system", "content": self.system},
-            *(message for shot in shown for message in self._example(shot)),
-            {"role": "user", "content": _QUESTION.format(question=render(question))},
-        ]
+        examples = [message for shot in shown for message in self._example(shot)]
+        asked = {"role": "user", "content": _QUESTION.format(question=render(question))}
+        return [{"role": "system", "content": self.system}, *examples, asked]
 
     def _example(self, shot: Reviewed) -> list[dict[str, str]]:
         codes = {item.zh: str(item.labels.index(shot.labels[item.name]) + 1) for item in dimensions().values()}
@@ -148,9 +142,6 @@ def choose_shots(reviewed: Sequence[Reviewed], count: int) -> list[Reviewed]:
 
 def _labels(item: Reviewed) -> set[tuple[str, str]]:
     return {(name, label.zh) for name, label in item.labels.items()}
-
-
-_ESTIMATED = {"difficulty"}  # dimensions that a model can only guess from the text
 
 
 class LlmAnnotator(Annotator):
@@ -242,7 +233,8 @@ def _verdicts(answers: Sequence[wire.Answer]) -> dict[str, Verdict]:
         label, count = Counter(labels[dimension.name] for labels in answered).most_common(1)[0]
         alone = value_probability(answers[0], _keys(dimension)) if len(answers) == 1 else count / len(answers)
         rounded = None if alone is None else round(alone, 4)
-        verdicts[dimension.name] = Verdict(label, rounded, estimate=dimension.name in _ESTIMATED)
+        guessed = dimension.name == DIFFICULTY  # the text does not tell it
+        verdicts[dimension.name] = Verdict(label, rounded, estimate=guessed)
     return verdicts
 
 

@@ -106,9 +106,7 @@ class ReviewParams(Params):
         [], "E-mails of those whose review settles disputes and flags; they do not enter agreement"
     )
     majority: bool = option(True, "Two of three experts settle a dispute")
-    overlap: float = option(
-        1.0, "Share of questions that several experts review, drawn by lot; one the others", ge=0, le=1
-    )
+    overlap: Share = option(1.0, "Share of questions that several experts review, drawn by lot; one the others")
     experts: int = non_semantic(
         2, "Experts who review each question; with overlap below 1, that share of them", ge=2, le=5
     )

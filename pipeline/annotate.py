@@ -70,11 +70,11 @@ def _annotations(
     questions: Sequence[Question], outcomes: Iterable[annotators.Labelling], by: annotators.Identity
 ) -> pl.DataFrame:
     """Return the rows of the questions that were labelled."""
-    pairs = zip(questions, outcomes, strict=True)
-    labelled = [(question, labels) for question, labels in pairs if isinstance(labels, annotators.Labelled)]
-    return Annotation.to_frame(
-        row for question, labels in labelled for row in labels.annotations(by, annotators.measured_difficulty(question))
-    )
+    rows: list[Annotation] = []
+    for question, labels in zip(questions, outcomes, strict=True):
+        if isinstance(labels, annotators.Labelled):
+            rows += labels.annotations(by, annotators.measured_difficulty(question))
+    return Annotation.to_frame(rows)
 
 
 def reviewed_questions(questions: Iterable[Question], tables: Tables, params: AnnotateParams) -> list[Reviewed]:
@@ -85,21 +85,15 @@ def reviewed_questions(questions: Iterable[Question], tables: Tables, params: An
     return merge_reviewed(reviewed, read_labelled(params.reviewed) if params.reviewed else [])
 
 
-_WASTE = {
-    "unusable_calls": "unusable",
-    "unusable_cost": "unusable_cost",
-    "unseen_calls": "unseen",
-    "unseen_cost_at_most": "unseen_cost",
-}  # columns of requests by name in the manifest
-
-
 def _bill(identity: annotators.Identity, requests: pl.DataFrame, currency: str) -> dict[str, Any]:
     """Return what was asked and paid, the same however many runs it took; a sum is None where a part is unknown."""
     if identity.model is None:
         return {}
     paid = requests.select("prompt_tokens", "completion_tokens", "cost")
     others = other_models(identity.model, requests["answered_by"])
-    wasted = {name: round(requests[column].sum(), 6) for name, column in _WASTE.items()}
+    renamed = {"unusable": "unusable_calls", "unseen": "unseen_calls", "unseen_cost": "unseen_cost_at_most"}
+    sums = requests.select("unusable", "unusable_cost", "unseen", "unseen_cost").sum().rename(renamed)
+    wasted = {name: round(value, 6) for name, value in sums.row(0, named=True).items()}
     return {
         "model": identity.model,
         "prompt_hash": identity.prompt_hash,

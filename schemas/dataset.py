@@ -73,7 +73,6 @@ class SourceParams(Params):
     explanations: Literal["ignore"] | None = option(
         None, "Let no explanation speak against a key: it lists wrong options"
     )
-
     join_images: Literal["auto", "never", "always"] | None = option(
         None, "Of a folder of pictures: whether they are the pages of one paper, as [ocr] join_images"
     )

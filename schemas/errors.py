@@ -49,10 +49,10 @@ def refused_as(
         raise UnreadableDocument(reason, f"{told}: {str(error)[:200]}") from error
 
 
-def first_problem(error: ValidationError, whole: str = "the row") -> str:
+def first_problem(error: ValidationError) -> str:
     """Return the first thing that is wrong with data of the user's: ``answer: Input should be a valid string``."""
     first = error.errors()[0]
-    key = ".".join(map(str, first["loc"])) or whole
+    key = ".".join(map(str, first["loc"])) or "the row"
     missing = first["type"] == "missing"
     return f"{key} is missing" if missing else f"{key}: {first['msg'].removeprefix('Value error, ')}"
 

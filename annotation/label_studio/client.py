@@ -113,8 +113,7 @@ class Studio:
     @cached_property
     def _users(self) -> Sequence[Any]:
         with self._user_errors():
-            users: Sequence[Any] = self._sdk.users.list()
-        return users
+            return list(self._sdk.users.list())
 
     def projects(self, words: str) -> list[Project]:
         """Projects whose description contains ``words``, the oldest first."""
@@ -130,8 +129,7 @@ class Studio:
     def create_project(self, **settings: Any) -> int:
         """Create a project, once; its id. After a ``ReplyLostError`` it may be there or not, also more than once."""
         with self._user_errors(lost=True):
-            project_id: int = self._sdk.projects.create(**settings, request_options=_ONCE).id
-        return project_id
+            return int(self._sdk.projects.create(**settings, request_options=_ONCE).id)
 
     def update_project(self, project_id: int, **settings: Any) -> None:
         """Change settings of a project."""

@@ -100,12 +100,9 @@ def compare_tasks(
 
 
 def _content(prediction: Prediction) -> tuple[str, float | None, list[tuple[str, tuple[str, ...]]]]:
-    score = prediction.get("score")
-    return (
-        str(prediction.get("model_version")),
-        None if score is None else round(float(score), 6),
-        sorted((item["from_name"], tuple(item["value"]["choices"])) for item in prediction["result"]),
-    )
+    score, version = prediction.get("score"), str(prediction.get("model_version"))
+    chosen = sorted((item["from_name"], tuple(item["value"]["choices"])) for item in prediction["result"])
+    return version, None if score is None else round(float(score), 6), chosen
 
 
 def duplicate_task_ids(tasks: Iterable[ReviewTask], there: Iterable[SentTask]) -> list[int]:

@@ -54,13 +54,9 @@ def create(studio: Studio, kind: Kind, owner: Owner, *, wanted: bool, **settings
     if not wanted:
         raise NothingToSendError(f"nothing to send for {kind.key}: {kind.nothing}")
     made: int | None = None
+    settings |= {"title": f"{owner.dataset} {kind.zh} {kind.key}"[:_TITLE_LENGTH], "enable_empty_annotation": False}
     try:
-        made = studio.create_project(
-            title=f"{owner.dataset} {kind.zh} {kind.key}"[:_TITLE_LENGTH],
-            description=kind.description(owner),
-            enable_empty_annotation=False,
-            **settings,
-        )
+        made = studio.create_project(description=kind.description(owner), **settings)
     except ReplyLostError:
         if not wait_until(lambda: len(studio.projects(kind.marker(owner))), 1):
             raise

@@ -231,9 +231,8 @@ def report_of(
     kept = after.annotations.filter("gone")
     there = after.annotations.filter(~pl.col("gone"))
     both = there.join(old, on=_KEY, suffix="_old")
-    signed_rows = [after.reviews.select("question_id", "reviewer")]
-    signed_rows.append(after.corrections.select("question_id", reviewer="by"))
-    people = pl.concat(signed_rows).unique().group_by("question_id").len()
+    signed = after.reviews.select("question_id", "reviewer"), after.corrections.select("question_id", reviewer="by")
+    people = pl.concat(signed).unique().group_by("question_id").len()
     return PullReport(
         kind=kind.key,
         full=full,

@@ -66,7 +66,7 @@ def push(
     _refuse_unoffered(kind, tasks)
     project, created = _project_of(studio, kind, owner, version, wanted=bool(tasks))
     shows = _show_rulings(studio, project, rulings)
-    work = _Push(studio, kind, project, tasks, version, batch)
+    work = _Push(studio, kind, project, tasks, version, batch, created, shows and bool(rulings))
     there = [] if created else work.retired(work.look(), anew)
     first = work.compared(there)
     chosen = _chosen(first, count, answers or {})
@@ -74,7 +74,7 @@ def push(
     advance(len(tasks) - len(chosen) - changed)
     there = work.until_whole(there, first, chosen)
     advance(len(chosen) + changed)
-    return work.finished(there, first, chosen, created=created, rulings_shown=shows and bool(rulings))
+    return work.finished(there, first, chosen)
 
 
 def _refuse_unoffered(kind: Kind, tasks: Iterable[ReviewTask]) -> None:
@@ -137,6 +137,8 @@ class _Push:
     tasks: Sequence[ReviewTask]
     version: str
     batch: int
+    created: bool
+    rulings_shown: bool
     lost: int = 0
     mended: int = 0
     removed: int = 0
@@ -212,13 +214,7 @@ class _Push:
         )
 
     def finished(
-        self,
-        there: Sequence[comparison.SentTask],
-        first: comparison.ProjectChanges,
-        chosen: Sequence[ReviewTask],
-        *,
-        created: bool,
-        rulings_shown: bool,
+        self, there: Sequence[comparison.SentTask], first: comparison.ProjectChanges, chosen: Sequence[ReviewTask]
     ) -> PushReport:
         """Remove from the project what nobody needs any more, and report."""
         studio, project, changed = self.studio, self.project.id, len(first.updated())
@@ -235,7 +231,7 @@ class _Push:
             kind=self.kind.key,
             project=project,
             url=f"{studio.url}/projects/{project}/data?labeling=1",
-            created=created,
+            created=self.created,
             added=len(chosen),
             batch=int(chosen[-1].batch) if chosen else first.last_batch,
             updated=changed,
@@ -249,7 +245,7 @@ class _Push:
             mended=self.mended,
             taken_out=taken_out,
             restored=sum(len(task.answers) for task in chosen),
-            rulings_shown=rulings_shown,
+            rulings_shown=self.rulings_shown,
         )
 
     def _write(self, found: comparison.ProjectChanges, missing: Sequence[ReviewTask]) -> None:

@@ -66,18 +66,14 @@ def read_task(
     latest: dict[str, _Answer] = {}
     for annotation in sorted(map(with_own_time, annotations), key=lambda item: (item["updated_at"], item["id"])):
         name, problem = _author(annotation, people)
-        given = {
-            "result": annotation.get("result") or [],
-            "completed_by": {"email": name},
-            "was_cancelled": bool(annotation.get("was_cancelled")),
-            "lead_time": annotation.get("lead_time"),
-            "ground_truth": False,
-        }
+        skipped, result = bool(annotation.get("was_cancelled")), annotation.get("result") or []
+        given = {"result": result, "completed_by": {"email": name}, "was_cancelled": skipped}
+        given |= {"lead_time": annotation.get("lead_time"), "ground_truth": False}
         seen = SeenAnnotation(
             question_id=str(data[QUESTION_ID]),
             annotation_id=annotation["id"],
             updated_at=timestamp(annotation["updated_at"]),
-            skipped=given["was_cancelled"],
+            skipped=skipped,
             reviewer=name,
             answer=json.dumps(given, ensure_ascii=False) if problem is None else None,
             imported=annotation.get("updated_by") is None,
@@ -87,7 +83,7 @@ def read_task(
         answer = _Answer(rows, reviewer, project, data, annotation)
         if problem is not None:
             answer.reject(*problem)
-        elif annotation.get("was_cancelled"):
+        elif skipped:
             answer.reject("skipped", f"{reviewer} skipped it")
         else:
             if reviewer in latest:
@@ -171,12 +167,9 @@ class _Answer:
         return editable.BaseText.loads(line) if isinstance(line, str) else None
 
     def _common(self) -> dict[str, Any]:
-        return {
-            "question_id": str(self.data[QUESTION_ID]),
-            "note": self._text(screen.NOTE),
-            "annotation_id": self.annotation["id"],
-            "updated_at": timestamp(self.annotation["updated_at"]),
-        }
+        about = {"question_id": str(self.data[QUESTION_ID]), "note": self._text(screen.NOTE)}
+        moment = timestamp(self.annotation["updated_at"])
+        return about | {"annotation_id": self.annotation["id"], "updated_at": moment}
 
     def reject(self, reason: str, detail: str) -> None:
         """Add what does not count."""
@@ -284,9 +277,8 @@ def changed_text(text: str, base: editable.BaseText) -> Changes:
         return {}
     before, after = editable.fields_of(base.text), editable.fields_of(text)
     if sum(name.startswith(places.OPTION) for name in after) < 2:
-        raise editable.UnreadableTextError(
-            "fewer than two options A, B … follow each other: write the missing ones, too"
-        )
+        problem = "fewer than two options A, B … follow each other: write the missing ones, too"
+        raise editable.UnreadableTextError(problem)
     return editable.changed_fields(before, after)
 
 

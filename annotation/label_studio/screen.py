@@ -63,12 +63,10 @@ FLAG_NAMES, VERDICTS = (tuple(Offer(**each) for each in rows) for rows in tomlli
 
 def review_config(*, opinions: bool = False) -> str:
     """Return the experts' screen: the question on the left, the dimensions of the taxonomy on the right."""
-    rows = _rows()
-    chords = iter(_CHORDS)
-    columns = []
+    keys, columns = _keys(), []
     for numeral, dimension in numbered_dimensions():
-        held = "" if dimension.name in rows else next(chords, "")
-        choices = list(_choices(dimension, rows.get(dimension.name, ""), held))
+        row, held = keys[dimension.name]
+        choices = list(_choices(dimension, row, held))
         longest = max(len(label.zh) for label in dimension.labels)
         layout = "bd-line" if len(dimension.labels) <= 9 else "bd-grid3" if longest > 11 else "bd-grid4"
         columns.append((numeral, dimension, layout, held.title(), choices))
@@ -101,9 +99,7 @@ def numbered_dimensions() -> Iterator[tuple[str, Dimension]]:
 
 def spellings(dimension: str) -> Iterator[tuple[LabelName, tuple[str, ...]]]:
     """Yield labels with all that people may write for them: names, codes (also without a zero), the screen's codes."""
-    rows, chords = _rows(), iter(_CHORDS)
-    held = {name: "" if name in rows else next(chords, "") for name in dimensions()}[dimension]
-    for label, _, code in _choices(dimensions()[dimension], rows.get(dimension, ""), held):
+    for label, _, code in _choices(dimensions()[dimension], *_keys()[dimension]):
         names = {*label.spellings(), code, (label.code or "").lstrip("0")} - {""}
         yield label, (*names, *(f"{each} {label.zh}" for each in names))
 
@@ -115,15 +111,18 @@ def _rendered(name: str, *styles: str, **values: Any) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def _rows() -> dict[str, str]:
-    """Return a row of keys for each dimension whose labels it can hold; difficulty, which has levels, gets digits."""
-    free = list(_ROWS)
+def _keys() -> dict[str, tuple[str, str]]:
+    """Return a row of keys for each dimension whose labels it can hold, and for the next ones a key that is held.
+
+    Difficulty, which has levels, gets digits.
+    """
+    free, chords = list(_ROWS), iter(_CHORDS)
     row_of = {}
     for dimension in sorted(dimensions().values(), key=lambda each: each.name != DIFFICULTY):
         if row := next((row for row in free if len(row) >= len(dimension.labels)), ""):
             row_of[dimension.name] = row
             free.remove(row)
-    return row_of
+    return {name: (row_of.get(name, ""), "" if name in row_of else next(chords, "")) for name in dimensions()}
 
 
 def _choices(dimension: Dimension, row: str, held: str) -> Iterator[tuple[LabelName, str, str]]:

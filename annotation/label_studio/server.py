@@ -116,7 +116,6 @@ def _run(command: list[str], complaint: str, **more: Any) -> None:
 app = typer.Typer(help="Install and start Label Studio for the experts' review.", no_args_is_help=True)
 
 _CREDENTIALS = "credentials.json"  # accounts with passwords and tokens, mode 0600
-_ADMIN = "admin@localhost.localdomain"  # a name to log in with, no mailbox
 
 Venv = Annotated[Path, typer.Option(help="Virtual environment of Label Studio.")]
 Home = Annotated[Path, typer.Option(help="Folder of its data and credentials.")]
@@ -151,7 +150,7 @@ def start(venv: Venv = _VENV, home: Home = _HOME, port: Port = 8080) -> None:
     require_free(port)
     if not accounts:
         typer.echo("making the database: about 40 s")
-        accounts = [Account(_ADMIN, admin=True)]
+        accounts = [Account("admin@localhost.localdomain", admin=True)]  # a name to log in with, no mailbox
         create_accounts(installation, home, accounts)
         _write(home, accounts)
         _print_login(accounts[0])

@@ -176,13 +176,8 @@ def adjudication_tasks(
         settled = tuple(LabelStatus) if standing.changed else (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
         agreed = {each.dimension: each.label for each in standing.labels if each.label and each.status in settled}
         offered = with_proposals(base_text(question), proposals)
-        shown = {
-            **shown_fields(question),
-            "text": offered.text,
-            "key": offered.key,
-            OPINIONS: "\n".join(_opinions(standing, proposals, seed)),
-            CROP: crops.get(standing.question_id, ""),
-        }
+        shown = shown_fields(question) | {"text": offered.text, "key": offered.key}
+        shown |= {OPINIONS: "\n".join(_opinions(standing, proposals, seed)), CROP: crops.get(question.question_id, "")}
         tasks.append(task(standing.question_id, shown, prediction_of(agreed, VERSION, None)))
     return tasks
 
@@ -216,10 +211,9 @@ def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[ReviewTa
     """Return a task for each answer, in an order drawn by lot, so that neither runs nor questions stand together."""
     shown = {answer.id: answer for answer in answers}
     filled = {"case": "（无 none）", "conversation": "（无 none）"}
-    return [
-        task(name, {part: text or filled.get(part, "") for part, text in vars(shown[name]).items()}, None)
-        for name in sorted(shown, key=lambda name: identity.sha256(f"{seed}", "scoring", name))
-    ]
+    drawn = sorted(shown, key=lambda name: identity.sha256(f"{seed}", "scoring", name))
+    texts = ((name, vars(shown[name]).items()) for name in drawn)
+    return [task(name, {part: text or filled.get(part, "") for part, text in parts}, None) for name, parts in texts]
 
 
 def waiting_reasons(reasons: Iterable[tuple[str, str]]) -> str:

@@ -83,13 +83,8 @@ class ChatRequest:
 
     def key(self, options: LlmOptions) -> str:
         """Hash of everything that can change the answer; not of prices, timeouts or concurrency."""
-        asked = {
-            "url": options.base_url,
-            "body": self.body(options),
-            "extra": options.extra_body,
-            "unfinished": self.keep_unfinished,
-            "sample": self.sample,
-        }
+        asked: dict[str, Any] = {"url": options.base_url, "body": self.body(options), "extra": options.extra_body}
+        asked |= {"unfinished": self.keep_unfinished, "sample": self.sample}
         return identity.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False, default=dict))
 
 
@@ -152,7 +147,7 @@ _ENDS = {"tool_calls", "function_call", "eos", "stop_sequence"}  # other names o
 _MOST_TOKENS = 10**8  # upper bound on plausible token counts; an endpoint that reports more is wrong
 
 
-def error_excerpt(completion: object, options: LlmOptions, most: int = 160) -> str:
+def error_excerpt(completion: object, options: LlmOptions) -> str:
     """The start of what an endpoint said, in one line, for messages on the screen; never the key."""
     text = message_text(completion) if has_message(completion) and isinstance(completion, dict) else ""
     if not text:
@@ -161,7 +156,7 @@ def error_excerpt(completion: object, options: LlmOptions, most: int = 160) -> s
     key = options.api_key()
     text = _SECRET.sub("…", text.replace(key, "…") if key else text)
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return text[:most] + ("…" if len(text) > most else "")
+    return text[:160] + ("…" if len(text) > 160 else "")
 
 
 UNUSABLE_AFTER = 10

@@ -51,11 +51,9 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
         "evidence": dict(sorted(Counter(e.kind for row in audited.items for e in row.evidence).items())),
     }
     models = sum(row.kind == "model" for row in audited.respondents)
+    respondents = AuditRespondent.to_frame(audited.respondents)
     return Result(
-        tables={
-            "items": AuditItem.to_frame(audited.items),
-            "respondents": AuditRespondent.to_frame(audited.respondents),
-        },
+        tables={"items": AuditItem.to_frame(audited.items), "respondents": respondents},
         counts=Counts(questions.height, questions.height - len(suspicious), waiting=len(suspicious)),
         review=suspicious,
         files=_page(audited, answers, params, context),

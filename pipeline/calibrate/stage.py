@@ -122,10 +122,8 @@ def _against_experts(
         means = {"confidence": round(confidence, 4), "accuracy": round(accuracy, 4)}
         rows.reliability.append(records.ReliabilityBin(**about, items=items, **borders, **means))
     same, error = int(judged["right"].sum()), calibration_error(bins)
-    more: dict[str, Any] = {
-        "calibration_error": None if error is None else round(error, 4),
-        "cost_per_correct": None if cost is None or not same else round(cost * judged.height / same, 8),
-    }
+    price = None if cost is None or not same else round(cost * judged.height / same, 8)
+    more: dict[str, Any] = {"calibration_error": None if error is None else round(error, 4), "cost_per_correct": price}
     for threshold in STEPS:  # the lowest above which labels are surely as right as the target, and their share
         taken = judged.filter(pl.col("confidence") >= threshold)
         if taken.height and intervals.wilson(int(taken["right"].sum()), taken.height)[0] >= target:

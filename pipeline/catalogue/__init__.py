@@ -1,6 +1,5 @@
 """The catalogue of stages, ``stages.toml``. The commands, ``run``, ``status`` and the docs come from it."""
 
-from collections.abc import Iterable
 from pkgutil import resolve_name
 from typing import Any
 
@@ -10,18 +9,13 @@ from build_dataset.schemas.data import shipped_toml
 
 def _stage(name: str, row: dict[str, Any]) -> Stage:
     """Return a row with its classes imported; ``check`` and ``target`` are imported when they are called."""
-    row |= {key: tuple(_references(row.get(key, ()))) for key in ("reads", "optional")}
+    for key in ("reads", "optional"):  # dedup/merges and dedup/clusters of "dedup/merges clusters"
+        parts = (group.partition("/") for group in row.get(key, ()))
+        row[key] = tuple(f"{maker}/{table}" for maker, _, tables in parts for table in tables.split())
     row["examples"] = tuple(row.get("examples", ()))
     row["params"] = resolve_name(row["params"])  # class of the options
     row["writes"] = {table: resolve_name(record) for table, record in row.get("writes", {}).items()}
     return Stage(name=name, **row)
-
-
-def _references(groups: Iterable[str]) -> Iterable[str]:
-    """Yield ``dedup/merges`` and ``dedup/clusters`` for ``dedup/merges clusters``."""
-    for group in groups:
-        maker, _, tables = group.partition("/")
-        yield from (f"{maker}/{table}" for table in tables.split())
 
 
 _ROWS = shipped_toml("build_dataset.pipeline.catalogue", "stages.toml")

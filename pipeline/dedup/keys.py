@@ -10,17 +10,16 @@ a Jaccard similarity of .75–.98, two wordings of one question .55–.71.
 """
 
 import re
-import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from importlib.resources import files
 
 import polars as pl
 
 from build_dataset.pipeline.characters import simple_forms
+from build_dataset.schemas.data import shipped_toml
 
-WORDS = tomllib.loads(files("build_dataset.pipeline.dedup").joinpath("phrases.toml").read_text(encoding="utf-8"))
+WORDS = shipped_toml("build_dataset.pipeline.dedup", "phrases.toml")
 EXCEPT = r"除(?:了|去)?(.{1,24}?)(?:以|之)?外"  # `除 X 外`, which asks for the exception
 NEGATIVE_ASK, POSITIVE_ASK = ("|".join(WORDS[name].split()) for name in ("negative_ask", "positive_ask"))
 FILLER = "|".join(word for key in ("filler", "negative_ask", "positive_ask", "copulas") for word in WORDS[key].split())
@@ -38,9 +37,7 @@ _NEGATIVE = re.compile(NEGATIVE_ASK)  # 错误的是, 不包括
 _POSITIVE = re.compile(POSITIVE_ASK)  # 正确的是, 属于
 _EXCEPT = re.compile(EXCEPT)  # 除高血压外
 _NEGATION = re.compile("[不无未非没否勿莫]")  # 不, 无, 未 outside of the set phrases
-_NO_NEGATION, _QUANTITY, _CHINESE_NUMBER = (
-    re.compile(WORDS[name]) for name in ("no_negation", "quantity", "chinese_number")
-)
+_NO_NEGATION, _QUANTITY, _COUNTING = (re.compile(WORDS[key]) for key in ("no_negation", "quantity", "chinese_number"))
 _AGE_UNITS = {"岁", "月", "天"}  # 8 月 is an age beside 岁, a term of treatment alone
 _LETTER = "A-Za-zÀ-ɏͰ-ϿЀ-ӿ"
 _RUN = re.compile(f"[{_LETTER}]+")  # hla, IL, α
@@ -178,7 +175,7 @@ class Meaning:
     @cached_property
     def chinese_numbers(self) -> list[str]:
         """Chinese numerals where they count, sorted."""
-        return sorted(_CHINESE_NUMBER.findall(self._rest))
+        return sorted(_COUNTING.findall(self._rest))
 
     @cached_property
     def sexes(self) -> str:

@@ -18,6 +18,7 @@ from rapidfuzz import fuzz
 from build_dataset.pipeline.dedup.keys import FILLER, symbols_kept
 from build_dataset.pipeline.leaks.files import BenchmarkText
 from build_dataset.pipeline.leaks.tokens import Tokens, Windows, joined, tokenise, windows
+from build_dataset.schemas.grouping import group_values
 
 _ASKED = 60  # least likeness (0..100) of a stem to the place of a record that is most like it
 LEAST = 8  # least number of tokens of a compared question; a shorter run proves nothing
@@ -54,12 +55,10 @@ class Index:
         Runs and lines of more than ``common`` questions are left out. The share ``copied`` of lines makes a copy.
         """
         self._texts, self._copied = texts, copied
-        self._lines: dict[str, list[int]] = {}
-        for row, text in enumerate(texts):
-            # the two longest: short options are everywhere
-            for line in {_letters(line) for line in nlargest(2, text.split("\n"), key=len)}:
-                self._lines.setdefault(line, []).append(row)
-        self._lines = {line: rows for line, rows in self._lines.items() if line and len(rows) <= common}
+        # the two longest: short options are everywhere
+        longest = ({_letters(line) for line in nlargest(2, text.split("\n"), key=len)} for text in texts)
+        rows_of = group_values((line, row) for row, lines in enumerate(longest) for line in lines)
+        self._lines = {line: rows for line, rows in rows_of.items() if line and len(rows) <= common}
         self.tokens = np.zeros(len(texts), np.int64)  # of each question
         parts = [windows(tokenise([]), size)]
         for start in range(0, len(texts), _QUESTIONS):

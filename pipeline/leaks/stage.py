@@ -35,12 +35,9 @@ def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
     if params.benchmarks is not None:
         leaks, files, facts["benchmarks"] = _in_benchmarks(questions, texts, params, context)
         listed += leaks
-    return Result(
-        tables={"leaks": Leak.to_frame(listed), "benchmarks": BenchmarkFile.to_frame(files)},
-        counts=Counts(questions.height, questions.height),
-        facts=facts,
-        notes=notes("build_dataset.pipeline.leaks", **facts),
-    )
+    made = {"leaks": Leak.to_frame(listed), "benchmarks": BenchmarkFile.to_frame(files)}
+    counts = Counts(questions.height, questions.height)
+    return Result(tables=made, counts=counts, facts=facts, notes=notes("build_dataset.pipeline.leaks", **facts))
 
 
 def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksParams) -> list[Leak]:

@@ -22,14 +22,7 @@ from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import DoubtedPlace, Question
 
 _PARTS = ("kind", "field", "quote", "proposal")  # of a doubt, as the model gives it
-_SPLIT = {
-    wire.Reason.REFUSED,
-    wire.Reason.TRUNCATED,
-    wire.Reason.EMPTY,
-    wire.Reason.MALFORMED_JSON,
-    wire.Reason.TOO_LONG,
-    wire.Reason.BAD_REQUEST,
-}
+_SPLIT = {*map(wire.Reason, ("refused", "truncated", "empty", "malformed_json", "too_long", "bad_request"))}
 """Failures that one question of a request may cause: the others are asked without it."""
 _CROP_BYTES = 150_000  # of a cut-out
 _PICTURES = 50  # requests with pictures that are drawn before they are asked: pictures take memory
@@ -59,8 +52,7 @@ class Proofreader:
         with self.context.progress(len(pending), "questions") as advance:
             self._ask_all(groups, asked, advance)
             spoilt = {key for key, failed in self.failed.items() if failed.reason in _SPLIT}
-            split = [group for group in groups if len(group) > 1 and group[0] in spoilt]
-            if split:
+            if split := [group for group in groups if len(group) > 1 and group[0] in spoilt]:
                 for group in split:
                     self.splits[group[0]] = self.failed[group[0]].waste
                     self.context.store.put(_SPLIT_COST + group[0], astuple(self.splits[group[0]]))

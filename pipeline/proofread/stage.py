@@ -24,10 +24,8 @@ def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
     asked = to_read(tables)
     reader = Proofreader(params, context)
     reader.read(asked)
-    doubted: list[DoubtedPlace] = []
-    waiting: list[ReviewItem] = []
-    failures: list[tuple[str, str]] = []
-    dropped = 0
+    doubted, waiting = list[DoubtedPlace](), list[ReviewItem]()
+    failures, dropped = list[tuple[str, str]](), 0
     for question in asked:
         outcome = reader.doubts(question)
         if isinstance(outcome, Failed):

@@ -114,8 +114,7 @@ def _module(name: str) -> _Module | None:
     if file is None:
         return None
     tree = _DropDocstrings().visit(ast.parse(file.read_bytes()))
-    mentions: set[str] = set()
-    opens: set[str] = set()
+    mentions, opens = set[str](), set[str]()
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):  # import pipeline.text

@@ -97,9 +97,8 @@ class ItemStore:
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise UserError(
-                f"{self.path}: {error}: check the disk (over a network, that it gives locks) and run again"
-            ) from None
+            remedy = "check the disk (over a network, that it gives locks) and run again"
+            raise UserError(f"{self.path}: {error}: {remedy}") from None
         except sqlite3.DatabaseError as error:
             raise UserError(f"{self.path} is not a readable store ({error}): move it away and run again") from None
 

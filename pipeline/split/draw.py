@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from build_dataset.pipeline.stats.intervals import Floats
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import SPLITS
 
 TRAIN, VALIDATION, TEST = range(len(SPLITS))  # places in a row of quotas
@@ -82,10 +83,9 @@ class SplitDraw:
 
     def balance(self) -> None:
         """Move single questions into or out of train until groups have their totals, from what is furthest behind."""
-        singles: dict[int, list[int]] = {}
-        for unit, content in enumerate(self._contents):
-            if len(content) == 1 and content[0][1] == 1 and unit not in self._fixed:  # one question alone
-                singles.setdefault(content[0][0], []).append(unit)
+        pairs = ((content, unit) for unit, content in enumerate(self._contents) if unit not in self._fixed)
+        alone = ((content[0][0], unit) for content, unit in pairs if sum(count for _, count in content) == 1)
+        singles = group_values(alone)  # questions that no other is tied to, by stratum
         for quota_group in self._quota_groups:
             for split in _FILLED:
                 short = sum(self.need[stratum][split] for stratum in quota_group)
@@ -146,11 +146,8 @@ class SplitDraw:
         return best if best and self._change(best, surplus) < 0 else None
 
     def _change(self, move: _Move, surplus: Mapping[int, Sequence[int]]) -> int:
-        change = 0
-        for stratum, count in move.content:
-            step, of = count * sum(self._totals[stratum]), surplus[stratum]
-            change += 2 * step * (step + of[move.target] - of[move.source])
-        return change
+        steps = ((count * sum(self._totals[stratum]), surplus[stratum]) for stratum, count in move.content)
+        return sum(2 * step * (step + of[move.target] - of[move.source]) for step, of in steps)
 
 
 _WORK = 10_000_000  # units that are looked at in all rounds: bounds the time

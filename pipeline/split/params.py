@@ -65,8 +65,7 @@ class SplitParams(Params):
             raise ValueError("name each only once")
         return names
 
-    def shares(self) -> tuple[Fraction, Fraction, Fraction]:
+    def shares(self) -> tuple[Fraction, ...]:
         """The ratios as shares of 1: train, validation, test."""
         parts = [int(part) for part in self.ratios.split(":")]  # "8:1:1"
-        train, validation, test = (Fraction(part, sum(parts)) for part in parts)
-        return train, validation, test
+        return tuple(Fraction(part, sum(parts)) for part in parts)

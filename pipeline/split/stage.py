@@ -19,6 +19,7 @@ from build_dataset.pipeline.split.params import SplitParams
 from build_dataset.pipeline.split.units import NONE, OTHER, Row, SplitUnit, Stratum, stratum_name
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import SPLITS, Assignment, Rejection
 
 _LISTED = 200  # strata listed by name in the manifest; the rest are counted
@@ -113,9 +114,7 @@ def _draw(
     sizes = Counter(of_row[row] for unit in units for row in unit)
     numbers = {stratum: number for number, stratum in enumerate(sorted(sizes))}
     whole = params.method == "ratio"  # one group of all strata; else one of each subcategory
-    groups: dict[Stratum, list[Stratum]] = {}
-    for stratum in numbers:
-        groups.setdefault(() if whole else stratum[:1], []).append(stratum)
+    groups: dict[Stratum, list[Stratum]] = group_values((() if whole else each[:1], each) for each in numbers)
     contents: list[Contents] = [tuple(sorted(Counter(numbers[of_row[row]] for row in unit).items())) for unit in units]
     units_in = Counter(group for unit in units for group in {() if whole else of_row[row][:1] for row in unit})
     quotas: list[Row] = []
