@@ -25,7 +25,6 @@ from tempfile import TemporaryDirectory
 from build_dataset.schemas.errors import UnreadableDocument, UserError, refused_as
 from build_dataset.schemas.identity import file_sha256, is_ignored
 
-SUFFIX = ".zip"
 MEMBERS = 20_000
 SIZE = 8_000_000_000  # Bytes that an archive may unpack to: about a minute of work
 RATIO = 200  # Largest ratio of unpacked to packed size, above ``SMALL``: JSON and CSV reach 30, bombs 1,000
@@ -69,7 +68,7 @@ class Unpacked:
 
 def is_archive(path: Path) -> bool:
     """Return whether a file of the raw folder is one whose members are read."""
-    return path.suffix.lower() == SUFFIX
+    return path.suffix.lower() == ".zip"
 
 
 def locate(raw: Path, build: Path, document: str) -> Path:
@@ -119,8 +118,7 @@ def _unpack(archive: Path, build: Path, stamp: int, size: int) -> Unpacked:  # n
                 whole.replace(home)
     except OSError as error:
         if not _read(home):  # else another process was faster
-            why = error.strerror or error
-            raise UserError(f"{archive} cannot be unpacked into {home.parent}: {why}") from None
+            raise UserError(f"{archive} cannot be unpacked into {home.parent}: {error.strerror or error}") from None
     copy = _read(home)
     assert copy is not None, "it was put there"
     return copy
@@ -244,8 +242,7 @@ def convert_office_file(path: Path, build: Path) -> Path:
     if kind is None or office is None or not path.is_file() or not path.stat().st_size:
         return path
     if path.stat().st_size > LARGEST:
-        detail = f"more than {LARGEST / 1e6:.0f} MB: save it as {kind.upper()} or PDF"
-        raise UnreadableDocument("too_large", detail)
+        raise UnreadableDocument("too_large", f"more than {LARGEST / 1e6:.0f} MB: save it as {kind.upper()} or PDF")
     home = build / HOME
     copy = home / f"{file_sha256(path)}.{kind}"
     if not copy.is_file():
@@ -282,8 +279,7 @@ def _convert(office: str, source: Path, kind: str) -> None:
     try:
         process.wait(TIMEOUT)
     except subprocess.TimeoutExpired:
-        detail = f"LibreOffice took more than {TIMEOUT:.0f} s to convert it"
-        raise UnreadableDocument("timeout", detail) from None
+        raise UnreadableDocument("timeout", f"LibreOffice took more than {TIMEOUT:.0f} s to convert it") from None
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)  # soffice starts a process that does the work

@@ -27,7 +27,6 @@ MAX_PIXELS = 8_000_000  # Of a page, and of a cut-out: an A4 page has 2.2 millio
 MARGIN = 6.0  # White space kept around the boxes, in points
 _GAP = 12  # White rows of pixels between strips
 TIMEOUT = 60.0  # Seconds that cutting out of a paper in a worker may take
-_RED = (224, 0, 0)
 _STEPS = ((1100, 70), (1000, 55), (900, 45), (800, 38), (700, 32), (560, 28))
 """Width in pixels and JPEG quality, best first; the first that fits is taken."""
 
@@ -100,11 +99,8 @@ def crops(questions: Iterable[Question], context: stage.Context, most: int, *, m
     Where they are ``marked``, characters that may be misread are underlined. Those of one page are cut out of it
     together. A picture is a help, not a need: a paper that has moved, or shows no pages, has none.
     """
-    pictures: dict[str, str] = {}
-    for _, cut in context.map(cut_out, _tasks(questions, context, most, marked), timeout=TIMEOUT):
-        if not isinstance(cut, stage.Failure):
-            pictures |= cut
-    return pictures
+    made = context.map(cut_out, _tasks(questions, context, most, marked), timeout=TIMEOUT)
+    return {name: picture for _, cut in made if not isinstance(cut, stage.Failure) for name, picture in cut.items()}
 
 
 def _tasks(questions: Iterable[Question], context: stage.Context, most: int, marked: bool) -> Iterator[CropTask]:
@@ -163,7 +159,7 @@ def _cut(paper: Paper, region: Region, doubted: Sequence[Region] = ()) -> interf
     part = part.copy() if doubted else part
     for box in (region_in_doubt.box for region_in_doubt in doubted if region_in_doubt.page == region.page):
         row, start, end = int(box.y1 * down) - top, int(box.x0 * across) - left, int(box.x1 * across) - left
-        part[max(0, row) : max(0, row + 3), max(0, start) : max(0, end)] = _RED
+        part[max(0, row) : max(0, row + 3), max(0, start) : max(0, end)] = (224, 0, 0)  # red
     return part
 
 

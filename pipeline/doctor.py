@@ -95,8 +95,7 @@ def _label_studio(config: ConfigBase | None) -> Check:
     params = config.section(ReviewParams) if config else ReviewParams()
     url, variable = params.url, params.api_key_env
     if find_spec("label_studio_sdk") is None:
-        state = "label-studio-sdk is not installed · for expert review"
-        return Check("label studio", CheckState.ABSENT, state, EXTRA)
+        return Check("label studio", CheckState.ABSENT, "label-studio-sdk is not installed · for expert review", EXTRA)
     try:
         with trusted_certificates():
             release = httpx.get(f"{url}/api/version", timeout=_PATIENCE).json()["release"]

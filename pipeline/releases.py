@@ -18,12 +18,10 @@ from build_dataset.schemas.identity import content_hash
 CHANGELOG = "CHANGELOG.md"
 Version = tuple[int, int, int]
 
-_VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){2}")  # 1.4.0
-
 
 def is_version(text: str) -> bool:
     """Return whether a text is a version."""
-    return _VERSION.fullmatch(text) is not None
+    return re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){2}", text) is not None  # 1.4.0
 
 
 def parse_version(text: str) -> Version:

@@ -73,8 +73,7 @@ def aside_rows(items: Iterable[Rejection | ReviewItem], documents: Documents) ->
         names = item.question_ids if isinstance(item, ReviewItem) else []
         copies = json.loads(item.item or "[]") if item.item_id in names[:1] and len(names) > 1 else []
         for name, content in zip(names, copies, strict=True) if copies else [(item.item_id, content_of(item.item))]:
-            source = name if item.stage == "ocr" else documents.of(name)
-            document = content.get("document") or source or ""
+            document = content.get("document") or (name if item.stage == "ocr" else documents.of(name)) or ""
             yield AsideRow(name, document, item.stage, item.reason, item.detail, _text(content))
 
 

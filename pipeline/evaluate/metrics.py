@@ -87,8 +87,7 @@ def _class_f1(sums: intervals.Floats, *, weighted: bool) -> intervals.Floats:
     """Return F1 with the answer string as the class (CMExam, table 3): by its number of items, or all alike."""
     support, predicted, right = np.split(sums, 3, axis=-1)  # columns of _f1_rows, class by class
     with np.errstate(divide="ignore", invalid="ignore"):
-        # 0 for a class that was neither key nor answer
-        values = np.nan_to_num(2 * right / (support + predicted))
+        values = np.nan_to_num(2 * right / (support + predicted))  # 0 for a class that was neither key nor answer
     weights = support if weighted else support > 0  # macro: every class that is some key counts once
     mean: intervals.Floats = (values * weights).sum(axis=-1) / weights.sum(axis=-1)
     return mean

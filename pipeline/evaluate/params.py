@@ -185,8 +185,7 @@ class EvaluateParams(AskOptions):
             fields |= {"api_key_env"} & self.model_fields_set
             models.append(OpenAiModel.model_validate(self.model_dump(include=fields)))
         names = [model.run_name() for model in models]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
+        if twice := sorted({name for name in names if names.count(name) > 1}):
             raise UserError(f"[[evaluate.models]]: two models are called {twice[0]!r}: give one of them another name")
         return models
 

@@ -71,8 +71,7 @@ def is_multiple(question: ReleaseRow) -> bool:
 def load_template(name: str, task: Task = Task.ANSWER) -> Template:
     """Return a shipped template by name, or one of the user's own by path, with its keys and fields checked."""
     folder, fields = files("build_dataset.pipeline.evaluate") / "prompts", _FIELDS[task]
-    names = sorted(entry.name for entry in folder.iterdir())
-    shipped = [each.removesuffix(".toml") for each in names if each.endswith(".toml")]
+    shipped = sorted(each.name.removesuffix(".toml") for each in folder.iterdir() if each.name.endswith(".toml"))
     source = folder / f"{name}.toml" if name in shipped else Path(name)
     try:
         content = tomllib.loads(source.read_text(encoding="utf-8"))

@@ -159,10 +159,8 @@ def bleu(sums: Floats, orders: int = _ORDERS) -> Floats:
     halvings = 2.0 ** np.cumsum(missed, axis=-1)  # 1/2, 1/4 … of a match for orders without one
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.where(missed, 1 / halvings, matched) / possible).mean(axis=-1)
-        # short texts are easy to get right
-        brevity = np.where(length > reference, 1.0, np.exp(1 - reference / length))
-        whole = (possible > 0).all(axis=-1) & ~missed.all(axis=-1)
-        return np.where(whole, brevity * np.exp(logs), 0.0)
+        brevity = np.where(length > reference, 1.0, np.exp(1 - reference / length))  # short texts are easy to get right
+        return np.where((possible > 0).all(axis=-1) & ~missed.all(axis=-1), brevity * np.exp(logs), 0.0)
 
 
 def _ngrams(words: list[str], order: int) -> Counter[tuple[str, ...]]:
@@ -205,8 +203,7 @@ def review_status(question: ReleaseRow) -> str:
     """``reviewed`` when experts settled all five labels, ``partly reviewed`` when some, else ``unreviewed``."""
     # labels of one expert alone are not settled
     settled = sum(getattr(question, f"{name}_status") in _REVIEWED for name in dimensions())
-    some = "partly reviewed" if settled else "unreviewed"
-    return REVIEWED if settled == len(dimensions()) else some
+    return REVIEWED if settled == len(dimensions()) else "partly reviewed" if settled else "unreviewed"
 
 
 Sliced = TypeVar("Sliced", ReleaseRow, Graded)

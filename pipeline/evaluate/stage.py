@@ -105,8 +105,7 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
         for generation in backend.generate(work.prompts, advance):
             given[generation.prompt_id] = generation
     except errors.UserError as error:
-        # What ends one model, such as a key that is refused, must not end the others.
-        ended = error
+        ended = error  # What ends one model, such as a key that is refused, must not end the others.
         failure = Failure("ended", str(error))
         unasked = [prompt.id for prompt in work.prompts if prompt.id not in given]
         given |= {name: Generation(name, None, failure=failure) for name in unasked}

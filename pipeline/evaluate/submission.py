@@ -293,6 +293,5 @@ def _by_id(path: Path, form: type[_FormT]) -> dict[str, _FormT]:
 def read_items(path: Path) -> Iterator[Any]:
     """The objects of a JSON array or of JSONL."""
     text = _text(path)
-    lines = [text] if text.lstrip().startswith("[") else text.split("\n")
-    for _, value in _json_lines(path, lines):
+    for _, value in _json_lines(path, [text] if text.lstrip().startswith("[") else text.split("\n")):
         yield from value if isinstance(value, list) else [value]

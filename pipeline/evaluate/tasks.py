@@ -66,9 +66,7 @@ def conversation(template: Template, case: Case, number: int) -> tuple[Message, 
 
 
 def _fill(template: str, case: Case, turn: Turn) -> str:
-    return template.strip("\n").format(
-        title=case.title or "", description=case.description, question=turn.question, solution=turn.solution
-    )
+    return template.strip("\n").format(title=case.title or "", description=case.description, **turn.model_dump())
 
 
 @dataclass(frozen=True)
@@ -161,8 +159,7 @@ class AnswerWork:
         if not self._template.answer_first:
             return False
         pairs = ((made[prompt.id].text, prompt.asked.options) for prompt in self.prompts)
-        texts = ((text, [option.label for option in options]) for text, options in pairs if text is not None)
-        return answers_first(texts)
+        return answers_first((text, [each.label for each in options]) for text, options in pairs if text is not None)
 
 
 class TextWork:
@@ -208,8 +205,7 @@ class TextWork:
                 continue
             if outcome in READABLE:
                 reading.written.append(WrittenText(run, self._task, name, prompt, visible, reference))
-            counts = scoring.count_overlap(visible, reference)
-            item = scoring.GradedText(name, cluster, outcome, counts, prompt.repeat)
+            item = scoring.GradedText(name, cluster, outcome, scoring.count_overlap(visible, reference), prompt.repeat)
             for part in slices:
                 graded[part].append(item)
         for part, items in graded.items():

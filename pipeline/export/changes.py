@@ -65,8 +65,7 @@ def compare_with_previous(
     with suppress(OSError), (last / releases.CHANGELOG).open("rb") as stream:
         text = stream.read(_LONGEST).decode("utf-8", "replace")
     _, mark, entries = text.partition("\n## ")  # the title and what stands before the first entry go
-    history = f"## {entries}".strip() if mark else ""
-    return ReleaseComparison(dataset.version, last.name, changes, suggested, history)
+    return ReleaseComparison(dataset.version, last.name, changes, suggested, f"## {entries}".strip() if mark else "")
 
 
 def next_version(version: releases.Version, level: Level) -> releases.Version:

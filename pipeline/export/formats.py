@@ -36,8 +36,6 @@ TASKS: Mapping[str, Mapping[str, str]] = {
 }
 """The files that each tool wants, by path under ``tasks/``, and what they are made from in ``handover/``."""
 _HANDOVER = files("build_dataset.pipeline.export") / "handover"
-_FEWSHOT = "fewshot_split: validation\nfewshot_config:\n  sampler: first_n\n"
-_MAX_TOKENS = 1024  # most tokens of an answer in text, as `evaluate` has it
 
 
 def task_files(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], wanted: tuple[str, ...]) -> dict[str, bytes]:
@@ -53,8 +51,8 @@ def task_files(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], wante
         "title": re.sub(r'[\s"\\]+', " ", dataset.title or dataset.name),
         "version": dataset.version,
         "choices": ", ".join(f'"{letter}": "{{prompt}}\\n{letter}"' for letter in sorted(letters)),
-        "max_tokens": str(_MAX_TOKENS),
-        "fewshot": _FEWSHOT if "validation" in rows else "",
+        "max_tokens": "1024",  # of an answer in text, as `evaluate` has it
+        "fewshot": "fewshot_split: validation\nfewshot_config:\n  sampler: first_n\n" if "validation" in rows else "",
     }
     for path, source in (item for tool in wanted for item in TASKS[tool].items()):
         template = Template((_HANDOVER / f"{source}.tmpl").read_text(encoding="utf-8"))

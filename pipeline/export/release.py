@@ -144,13 +144,12 @@ def _sources(tables: Tables) -> pl.DataFrame:
     read = tables.get("clean/questions", tables["questions"])
     merged = tables["merges"].select("question_id", "survivor_id")
     row, page = pl.when(pl.col("pages").is_null()).then("number"), pl.col("pages").list.first()
-    place = pl.struct("document", row=row, page=page)
     return (
         read.select("question_id", "document", "number", "pages")
         .join(merged, on="question_id", how="left")
         .sort("document", "number", "question_id")
         .group_by(question_id=pl.coalesce("survivor_id", "question_id"), maintain_order=True)
-        .agg(sources=place)
+        .agg(sources=pl.struct("document", row=row, page=page))
     )
 
 

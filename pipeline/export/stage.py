@@ -38,12 +38,10 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     files = {one.path.format(split=name): one.write(rows) for one in wanted for name, rows in splits.items()}
     files |= task_files(context.dataset, splits, params.tools())
     files |= image_files(splits, tables, context, of_all=params.images)
-    spread = {name: distribution(splits, name).items() for name in dimensions()}
-    counted = {name: sorted(own, key=lambda item: item[0] or "") for name, own in spread.items()}
-    labels = {
-        name: [{"label": label, "label_en": dimensions()[name].english(label), **counts} for label, counts in own]
-        for name, own in counted.items()
-    }
+    labels = {}
+    for name, dimension in dimensions().items():
+        own = sorted(distribution(splits, name).items(), key=lambda item: item[0] or "")
+        labels[name] = [{"label": label, "label_en": dimension.english(label), **counts} for label, counts in own]
     content = {**figures, "labels": labels}
     files["statistics.json"] = (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
     files[CHANGELOG] = changelog(context.dataset, stands).encode()

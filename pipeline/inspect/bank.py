@@ -50,8 +50,7 @@ def find_bank(dataset: DatasetParams, wanted: str) -> tuple[str, Path] | None:
     path = Path(wanted)
     if wanted not in named and path.is_file() and not is_archive(path):  # a file outside the dataset
         raw = dataset.raw.resolve()
-        inside = path.resolve().is_relative_to(raw)
-        return path.resolve().relative_to(raw).as_posix() if inside else path.name, path
+        return path.resolve().relative_to(raw).as_posix() if path.resolve().is_relative_to(raw) else path.name, path
     names = [wanted] if wanted in named else [name for name in named if wanted in name]
     return (names[0], named[names[0]]) if len(names) == 1 else None  # several: no guess
 
@@ -89,12 +88,8 @@ def _view(source: SourceTable, most: int) -> TableView:
     of_source = [(item.question, [(doubt.reason, doubt.detail)]) for doubt in caught.doubts for item in doubt.readings]
     both = [*of_source, *((item.question, item.doubts) for item in caught.readings)]
     read = {item.question_id: (item, why) for item, why in both}
-    for row, reading in source.rows:
-        question, doubts = (
-            (None, [(reading.reason, reading.detail)])
-            if isinstance(reading, RowError)
-            else read[reading[0].question_id]
-        )
+    for row, got in source.rows:
+        question, doubts = (None, [(got.reason, got.detail)]) if isinstance(got, RowError) else read[got[0].question_id]
         if question and not question.answer:  # the parser keeps it, clean does not
             doubts = [*doubts, ("no_answer", "it has no key; the clean stage rejects it")]
         end = doubts[0][0] if doubts else "kept"  # the first reason counts
@@ -103,9 +98,8 @@ def _view(source: SourceTable, most: int) -> TableView:
             why = f"{end}: {doubts[0][1]}" if doubts and isinstance(source.columns, Columns) else None
             shown.append(Sample(row.row, json.loads(row.fields), question, why))
     columns = source.columns.facts() if isinstance(source.columns, Columns) else {}
-    return TableView(
-        source.name, columns, [*(item.detail for item in caught.doubts), *caught.notes, *source.notices()], ends, shown
-    )
+    told = [*(item.detail for item in caught.doubts), *caught.notes, *source.notices()]
+    return TableView(source.name, columns, told, ends, shown)
 
 
 _CMEXAM = {"areaofcompetency": "competency", "difficultylevel": "difficulty"}
@@ -131,8 +125,7 @@ def read_labelled(path: Path) -> list[Reviewed]:
         if isinstance(table.columns, Unclear):  # two columns could be the key
             raise UserError(f"{path}: {table.columns.detail}")
         for row, read in table.rows:
-            labels = dict(_labels(path, row.row, json.loads(row.fields)))
-            if not labels:  # a bank may be labelled in part
+            if not (labels := dict(_labels(path, row.row, json.loads(row.fields)))):  # a bank may be labelled in part
                 continue
             if isinstance(read, RowError):
                 raise UserError(f"{path}: {read.detail}: correct it")
@@ -149,6 +142,5 @@ def _labels(path: Path, number: int, fields: Mapping[str, object]) -> Iterator[t
             if named in map(plain_header, (name, dimension.zh, dimension.en)) and str(value or "").strip():
                 label = dimension.find(str(value))
                 if label is None:
-                    cell = repr(str(value)[:40])
-                    raise UserError(f"{path}, row {number}: {cell} is no label of {name}: correct it")
+                    raise UserError(f"{path}, row {number}: {str(value)[:40]!r} is no label of {name}: correct it")
                 yield name, label

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
-from itertools import groupby
+from itertools import accumulate, groupby, islice
 from pathlib import Path
 
 import polars as pl
@@ -79,7 +79,6 @@ class PaperTables:
         for trace in self.traces:
             for step in trace.steps if trace.item_id == trace.document else ():  # heads, covers
                 fates |= dict.fromkeys(line_places(step.spans), Fate(NAMES["steps"].get(step.part, Fate.UNUSED)))
-        rest = Fate.KEY if self.document.document in self.keys else Fate.UNUSED
         for line in self.lines:
             place = _place(line)
             if place in self.items:
@@ -87,7 +86,7 @@ class PaperTables:
             elif line.kind in ("header", "footer"):
                 fates[place] = Fate.RUNNING
             elif line.kind in ("text", "heading"):
-                fates.setdefault(place, rest)
+                fates.setdefault(place, Fate.KEY if self.document.document in self.keys else Fate.UNUSED)
         return fates
 
     @cached_property
@@ -95,8 +94,7 @@ class PaperTables:
         """Lines of text one after the other on a page that became nothing, by the name of their card."""
 
         def key(line: Line) -> tuple[int, bool]:
-            unused = line.text and self.fates.get(_place(line)) is Fate.UNUSED
-            return line.page, bool(unused)
+            return line.page, bool(line.text) and self.fates.get(_place(line)) is Fate.UNUSED
 
         runs = [list(run) for (_, unused), run in groupby(sorted(self.lines, key=_place), key) if unused]
         return {f"unused-{run[0].page}-{run[0].order}": run for run in runs}
@@ -139,12 +137,9 @@ def item_cards(tables: PaperTables) -> list[ItemCard]:
 def _reading_order(traces: Iterable[Trace], names: Iterable[str]) -> list[str]:
     """Items as they stand in the paper; those that stand nowhere (a missing number) by their ids among them."""
     places = {trace.item_id: min(line_places(trace.spans), default=(0, 0)) for trace in traces}
-    last: Place = (0, 0)
-    keys: dict[str, tuple[Place, str]] = {}
-    for name in sorted(names):
-        last = places.get(name, last)  # a missing number follows its neighbour by id
-        keys[name] = (last, name)
-    return sorted(keys, key=lambda name: keys[name])
+    by_id = sorted(names)
+    followed = accumulate(by_id, lambda last, name: places.get(name, last), initial=(0, 0))  # the neighbour's by id
+    return [name for _, name in sorted(zip(islice(followed, 1, None), by_id, strict=True))]
 
 
 def _place(line: Line) -> Place:
@@ -203,8 +198,7 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
     shown = pages or range(1, min(count, MAX_PAGES) + 1)  # the first pages when none are named
     if len(shown) > MAX_PAGES or shown.start > count:
         raise UserError(f"{document.document} has pages 1-{count}; ask for {MAX_PAGES} of them at most")
-    last = min(shown.stop - 1, count)
-    notes = [f"Pages {shown.start}–{last} of {count}; --pages FIRST-LAST shows others."]
+    notes = [f"Pages {shown.start}–{min(shown.stop - 1, count)} of {count}; --pages FIRST-LAST shows others."]
     cards = [card for card in item_cards(tables) if not card.pages or set(card.pages) & set(shown)]
     reasons = ((page.method.value, (page.reason or "").partition(":")[0]) for page in tables.pages)
     methods = Counter(f"{method} ({reason})" if reason else method for method, reason in reasons)
@@ -225,14 +219,9 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
             other = f"or 或 {sign.other}; " if sign.other else ""
             around = f"{sign.before}{sign.text}{sign.after}"
             unsure.append(f"p. {line.page} {sign.text} ({other}sure 把握 {sign.sure:.2f}) in 于 {around}")
-    view = PaperView(
-        document.document,
-        [*facts, ("sha256", document.sha256[:16])],
-        list(page_views(tables, cards, shown)),
-        cards,
-        notes if len(shown) < count else [],
-        unsure,
-    )
+    facts.append(("sha256", document.sha256[:16]))
+    sheets = list(page_views(tables, cards, shown))
+    view = PaperView(document.document, facts, sheets, cards, notes if len(shown) < count else [], unsure)
     view.notes += _draw(build, raw, view)
     return view
 

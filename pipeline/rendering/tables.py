@@ -67,13 +67,9 @@ def latex(table: Table) -> str:
     """Return the table for XeLaTeX, shrunk to the page where it is larger; one of many rows becomes several."""
     columns = "l" * table.left + "r" * (len(table.head) - table.left)
     words = {"caption": table.caption.translate(_ESCAPES), "columns": columns, "head": _latex_row(table.head)}
-    rows = [
-        _latex_row(
-            [*row[: table.left], *(cell.replace("-", "−") for cell in row[table.left :])],
-            {column for place, column in table.best if place == at},
-        )
-        for at, row in enumerate(table.rows)
-    ]
+    shown = ([*row[: table.left], *(cell.replace("-", "−") for cell in row[table.left :])] for row in table.rows)
+    best = ({column for place, column in table.best if place == at} for at in range(len(table.rows)))
+    rows = list(map(_latex_row, shown, best))
     pages = (rows[at : at + _ROWS] for at in range(0, len(rows), _ROWS))
     parts = (_LATEX.substitute(words, rows="\n".join(page)) for page in pages)
     return "".join(("% XeLaTeX with ctex or xeCJK; \\usepackage{adjustbox, booktabs}\n", *parts))

@@ -75,8 +75,7 @@ class Build:
         self._tables = tables
         self.params = params
         self.dataset = dataset
-        rows = tables["manifests"].select("stage", "title", "manifest").iter_rows()
-        self.stages = tuple(StageRun(*row) for row in rows)
+        self.stages = tuple(StageRun(*row) for row in tables["manifests"].select("stage", "title", "manifest").rows())
         self._by_name = {stage.name: stage for stage in self.stages}
 
     @property

@@ -57,7 +57,6 @@ def evaluation(build: Build) -> Section | None:
         "notes": NOTES,
         "page": PAGE if page else None,
     }
-    files = {**drawn, **({PAGE: page} if page else {})}
     view = View(results.scores)
     notices = []
     runs = [run for run in view.runs if view.accuracy(run)]
@@ -69,7 +68,7 @@ def evaluation(build: Build) -> Section | None:
         notices.append(notice("no_answers", runs=", ".join(much)))
     if doubt := unreviewed_warning(results.scores):
         notices.append(doubt)
-    return Section(values, notices, files)
+    return Section(values, notices, {**drawn, **({PAGE: page} if page else {})})
 
 
 def answers_page(build: Build) -> bytes | None:

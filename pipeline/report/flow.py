@@ -42,11 +42,12 @@ def overview(build: Build) -> Section:
     }
     notices = []
     if labels is not None:
-        has_label = pl.col("label").is_not_null()
         conditions = {
             "unreviewed": pl.col("status") == annotations.LabelStatus.UNREVIEWED.value,
             "lexicon": pl.col("annotator") == "lexicon",
-            "estimates": (pl.col("dimension") == taxonomy.DIFFICULTY) & pl.col("estimate") & has_label,
+            "estimates": (pl.col("dimension") == taxonomy.DIFFICULTY)
+            & pl.col("estimate")
+            & pl.col("label").is_not_null(),
         }
         counts = {name: labels.filter(condition).height for name, condition in conditions.items()}
         told: dict[str, Any] = {"share": percent(counts["unreviewed"], labels.height, 0), "total": labels.height}
@@ -158,14 +159,9 @@ def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
         examples, limit = defaultdict(list), build.params.characters
         for part in [] if frame is None else frame.sort("item_id", "detail").partition_by("reason"):
             # a few items of each reason, evenly spread over all in the order of their ids
-            shown = spread_evenly(part, build.params.examples).select("item_id", "reason", "detail", "item")
-            for item_id, code, detail, item in shown.iter_rows():
+            some = spread_evenly(part, build.params.examples).select("item_id", "reason", "detail", "item")
+            for item_id, code, detail, item in some.iter_rows():
                 examples[code].append({"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)})
         for reason, count in (build.waiting(stage) if outcome == "waiting" else stage.reasons[outcome]).items():
-            yield {
-                "stage": stage.name,
-                "outcome": outcome,
-                "reason": reason,
-                "count": count,
-                "examples": examples.get(reason, []),
-            }
+            shown = examples.get(reason, [])
+            yield {"stage": stage.name, "outcome": outcome, "reason": reason, "count": count, "examples": shown}

@@ -110,8 +110,7 @@ def cmb_table2(splits: Splits) -> Table | None:
         explained = int(rows["explanation"].count())
         records.append((name, len(sizes), fewest, most, rows.height, explained))
         each = number(fewest) if fewest == most else f"{number(fewest)}–{number(most)}"  # CMB: 400
-        figures = (number(len(sizes)), each, number(rows.height), number(explained))
-        shown.append((_split_name(name), *figures))
+        shown.append((_split_name(name), number(len(sizes)), each, number(rows.height), number(explained)))
     if not any(subcategories for _, subcategories, *_ in records):
         return None
     columns = ("split", "subcategories", "fewest", "most", "questions", "explanations")

@@ -71,8 +71,7 @@ def mark_differences(one: str | None, other: str | None, limit: int) -> tuple[Cu
 
 def unfold(text: str, limit: int, most: int, span: Sequence[int] | None = None) -> CutText:
     """Return ``limit`` characters of a text, which unfold to ``most`` of it, with a ``span`` marked."""
-    whole = clip(text, most, span) if min(len(text), most) > limit else None
-    return replace(clip(text, limit, span), whole=whole)
+    return replace(clip(text, limit, span), whole=clip(text, most, span) if min(len(text), most) > limit else None)
 
 
 def item_text(item: str | None, limit: int) -> QuestionCard | None:
@@ -166,6 +165,7 @@ def duplicates(build: Build) -> Section | None:
     wanted = {merge[name] for kept in shown.values() for merge in kept for name in ("survivor_id", "question_id")}
     known = questions.filter(pl.col("question_id").is_in(sorted(wanted))).select(_COLUMNS)
     rows = {row["question_id"]: row for row in known.iter_rows(named=True)}  # fewer where clean ran again
+    limit = build.params.characters
     values = [
         {
             "kind": kind,
@@ -173,9 +173,7 @@ def duplicates(build: Build) -> Section | None:
             "pairs": [
                 {
                     "said": f"score {merge['score']:.3f} · {merge['reason']}",
-                    "cards": side_by_side(
-                        rows[merge["survivor_id"]], rows[merge["question_id"]], build.params.characters
-                    ),
+                    "cards": side_by_side(rows[merge["survivor_id"]], rows[merge["question_id"]], limit),
                 }
                 for merge in kept
                 if {merge["survivor_id"], merge["question_id"]} <= rows.keys()

@@ -100,7 +100,7 @@ def _row(
     reviewers: str,
     units: Sequence[Sequence[str]],
     draw: stats.Resampling,
-    slice_name: str | None,
+    part: str | None,
     *,
     pair: bool = False,
     label: str | None = None,
@@ -118,13 +118,6 @@ def _row(
     values: dict[str, float | None] = {}
     for name, (coefficient, table) in coefficients.items():
         values[name] = stats.value_of(coefficient, table)
-        ends = stats.interval(coefficient, table, draw) or (None, None)
-        values[f"{name}_low"], values[f"{name}_high"] = ends
-    return Agreement(
-        dimension=dimension,
-        label=label,
-        reviewers=reviewers,
-        slice=slice_name,
-        items=len(counts) if label is None else int((counts[:, 0] > 0).sum()),
-        **values,
-    )
+        values[f"{name}_low"], values[f"{name}_high"] = stats.interval(coefficient, table, draw) or (None, None)
+    items = len(counts) if label is None else int((counts[:, 0] > 0).sum())
+    return Agreement(dimension=dimension, label=label, reviewers=reviewers, slice=part, items=items, **values)

@@ -125,9 +125,8 @@ class DecidedRow:
         if self.decision == CORRECT:
             texts |= {screen.CORRECTED: self.text, screen.CORRECTED_KEY: self.key}
             texts[screen.CORRECTED_EXPLANATION] = self.explanation
-        items = [written(name, text) for name, text in texts.items() if text]
         number = -int(sha256("waiting", by, question_id)[:12], 16)  # none of the server's
-        result = [choice(editable.VERDICT, [verdict]), *items]
+        result = [choice(editable.VERDICT, [verdict]), *(written(name, text) for name, text in texts.items() if text)]
         given = {"id": number, "completed_by": 0, "updated_at": moment.isoformat(), "result": result}
         rows = read_task({QUESTION_ID: question_id}, [given], {0: by}, "verification")
         rows.corrections[:] = [
@@ -231,12 +230,10 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     if as_it_was or (not base.explanation and _removes(row.explanation)):
         row = replace(row, explanation="")
     if row.decision == CORRECT and base.key and not row.key:
-        return (
-            f"{name}: its key was emptied: write it, or choose {room.DECISIONS[DROP]} or {room.DECISIONS[UNSURE]}",
-            None,
-        )
-    others = (base.key and not _same(base.key, row.key)) or row.explanation or not _same(base.text, row.text)
-    if row.decision == KEEP and others:
+        others = f"{room.DECISIONS[DROP]} or {room.DECISIONS[UNSURE]}"
+        return f"{name}: its key was emptied: write it, or choose {others}", None
+    edited = (base.key and not _same(base.key, row.key)) or row.explanation or not _same(base.text, row.text)
+    if row.decision == KEEP and edited:
         why = "to be kept, but text, key or explanation are not its own; was a column sorted alone?"
         return f"{name}: {why} Choose {room.DECISIONS[CORRECT]} if they are meant so", None
     labels = {line.strip()[:1] for line in row.text.split("\n")}
@@ -334,11 +331,10 @@ def take_up(params: ReviewParams, context: Context) -> int:
     if not verdicts:
         return 0
     known = {each.question.question_id: each for each in room.waiting_rows(context.build)[0]}
-    texts = pulled.corrections.filter(pl.col("field") != editable.VERDICT)
-    # Return the annotations that hold for all of their kind.
+    corrected = {*pulled.corrections.filter(pl.col("field") != editable.VERDICT)["annotation_id"]}
     answers = pulled.annotations.select("annotation_id", "answer").drop_nulls().iter_rows()
     results = ((name, json.loads(answer)["result"]) for name, answer in answers)
-    corrected = {*texts["annotation_id"]}
+    # the annotations that hold for all of their kind
     for_all = {name for name, result in results if any(item.get("from_name") == screen.SCOPE for item in result)}
     workbooks = folder.read_pulled(context.build, folder.SHEETS)
     decided = {*workbooks.corrections["question_id"], *(each.question_id for each in verdicts)}

@@ -7,7 +7,6 @@ nothing to send and never was. ``count`` limits what is added.
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -54,17 +53,15 @@ def push_to_experts(
         kind = projects.of_expert(expert)
         done = {lineage.ids.get(i, i) for i in folder.read_pulled(context.build, kind).annotations["question_id"]}
         wanted = assigned.questions[expert] | done | (gold if assigned.questions[expert] else set())
-        assigned_tasks = [task for task in tasks if task.question_id in wanted]
+        mine = [task for task in tasks if task.question_id in wanted]
         if expert in accounts:
             with suppress(projects.NothingToSendError):  # no project, and nothing for it
-                own_rulings = instruction(rulings.get(expert, []))
-                report = send(kind, assigned_tasks, params, context, count=count, lineage=lineage, rulings=own_rulings)
-                reports.append(report)
+                told = instruction(rulings.get(expert, []))
+                reports.append(send(kind, mine, params, context, count=count, lineage=lineage, rulings=told))
         elif wanted:
             notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
     if assigned.unassigned:
-        why = "answers are wanted of nobody: quotas are full, or experts too few"
-        notes.append(f"{assigned.unassigned} {why}")
+        notes.append(f"{assigned.unassigned} answers are wanted of nobody: quotas are full, or experts too few")
     return reports, notes
 
 
@@ -180,8 +177,7 @@ def pull(
     everything = (shared, *projects.KINDS[1:], *folder.expert_kinds(context.build), *experts)
     kinds = {kind.key: kind for kind in everything}
     listed = studio.projects("[build-dataset ")
-    find = partial(projects.find, studio, owner=owner, listed=listed)
-    present = {key: find(kind) for key, kind in kinds.items()}
+    present = {key: projects.find(studio, kind, owner=owner, listed=listed) for key, kind in kinds.items()}
     people = studio.accounts
     reports: list[pulling.PullReport] = []
     with context.progress(None, "questions") as advance:
@@ -200,8 +196,7 @@ def pull(
     started = any(report.kind.startswith(projects.REVIEW.name) for report in reports)
     under_way = any(there for key, there in present.items() if kinds[key].name == projects.REVIEW.name)
     if not under_way and (started or not any(present.values())):
-        before = folder.read_pulled(context.build, projects.REVIEW)
-        raise pulling.no_project(studio, projects.REVIEW, owner, before)
+        raise pulling.no_project(studio, projects.REVIEW, owner, folder.read_pulled(context.build, projects.REVIEW))
     return reports
 
 

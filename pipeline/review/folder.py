@@ -81,8 +81,7 @@ def write_pulled(build: Path, kind: Kind, pulled: Pulled) -> None:
     for name in _TABLES:
         replace_table(folder / f"{name}.parquet", getattr(pulled, name))
     write_json(folder / _STATE, {"project": pulled.project, "since": pulled.since, "people": pulled.people})
-    # Keep a snapshot unless nothing changed.
-    history = build / FOLDER / HISTORY / kind.key
+    history = build / FOLDER / HISTORY / kind.key  # keeps a snapshot unless nothing changed
     names = [f"{name}.parquet" for name in _TABLES]
     digest = sha256(*(file_sha256(folder / name) for name in names))[:12]
     there = sorted(history.glob("*Z-*"))
@@ -156,8 +155,7 @@ def _with_shown(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
     left = made.filter(pl.col("origin") == "prediction")
     same = shown.with_columns(label="shown")
     left = left.join_asof(same, on="since", by=[*key, "label"], check_sortedness=False).drop_nulls("shown")
-    others = made.join(left, on="place", how="anti")
-    others = others.join_asof(shown, on="since", by=key, check_sortedness=False)
+    others = made.join(left, on="place", how="anti").join_asof(shown, on="since", by=key, check_sortedness=False)
     return pl.concat([left.select(others.columns), others]).sort("place").select(reviews.columns)
 
 
@@ -175,8 +173,7 @@ def combine(build: Path, params: ReviewParams) -> None:
     replace_table(folder / CONTROL, control)
     replace_table(folder / "pulled.parquet", reviews)
     answered = reviews.select("question_id", version="asked").unique()
-    sent = _kept(folder / _SENT, AskedQuestion)
-    sent = sent.join(answered, on=answered.columns, how="semi", maintain_order="left")
+    sent = _kept(folder / _SENT, AskedQuestion).join(answered, on=answered.columns, how="semi", maintain_order="left")
     replace_table(folder / "asked.parquet", sent)
     replace_table(folder / "corrections.parquet", Correction.to_frame(settled))
     replace_table(folder / "rejects.parquet", pl.concat([part.rejects for part in parts]))

@@ -77,9 +77,8 @@ def trace(tables: stage.Tables) -> Lineage:
     kinds = [(row.version, *who, each.before, each.after, each.kind) for row, each in versions for who in row.answers]
     named = pl.DataFrame(kinds, ["asked", "reviewer", "annotation_id", "question_id", "now", "kind"], orient="row")
     key = ["question_id", "asked", "reviewer", "annotation_id"]
-    joined = pulled.join(named, on=key, how="left", maintain_order="left")
-    standing = joined.filter(pl.col("kind").ne_missing("meaning"))
-    standing = standing.with_columns(question_id=pl.coalesce("now", "question_id")).select(pulled.columns)
+    joined = pulled.join(named, on=key, how="left", maintain_order="left").filter(pl.col("kind").ne_missing("meaning"))
+    standing = joined.with_columns(question_id=pl.coalesce("now", "question_id")).select(pulled.columns)
     # Somebody has seen them as they are: an answer that was put back under a new id is older than what is asked there.
     seen = pulled.rename({"asked": "version"}).join(known, on=["question_id", "version"])
     changes = [each for _, each in versions]
@@ -138,8 +137,7 @@ def _changes(
     """Yield each earlier version, as it was answered, with what became of it."""
     present = {row["question_id"]: row for row in _keyed(now)}
     earlier = {(row["question_id"], row["version"]): row for row in _keyed(older)}
-    asked = _keyed(pl.DataFrame([row.asked for row in rows], older.schema))
-    for row, seen in zip(rows, asked, strict=True):
+    for row, seen in zip(rows, _keyed(pl.DataFrame([row.asked for row in rows], older.schema)), strict=True):
         name, who = seen["question_id"], tuple(sorted({reviewer for reviewer, _ in row.answers}))
         old = earlier[name, row.version]
         if new := present.get(successors.get(name, "")):

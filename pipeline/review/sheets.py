@@ -80,8 +80,7 @@ def export(
     if params.assign:
         mine = assignment(tables, params).questions.get(expert, set())
         full = set(tables["questions"]["question_id"]) - mine  # gold questions are everybody's
-    free = [task for task in tasks if task.question_id in held or task.question_id not in answered | full]
-    wanted = free[:count]
+    wanted = [task for task in tasks if task.question_id in held or task.question_id not in answered | full][:count]
     if not wanted:
         others = ", ".join(f"{who} holds {count}" for who, count in held_by(tables["pulled"], context.build).items())
         problem = f"; of workbooks that are out, {others} (a lost one: `review sheet cancel`)" if others else ""
@@ -270,11 +269,8 @@ def with_rows(pulled: pull.Pulled, rows: read.PulledRows) -> pull.Pulled:
     # saving a workbook once more makes no old answer later than one that was given on the server meanwhile.
     known = pulled.annotations.select("annotation_id", "updated_at", "answer")
     there = {name: (updated_at, answer) for name, updated_at, answer in known.iter_rows()}
-    taken = set()
-    for row in rows.annotations:
-        updated_at, answer = there.get(row.annotation_id, ("", None))
-        if updated_at <= row.updated_at and answer != row.answer:
-            taken.add(row.annotation_id)
+    pairs = ((row, there.get(row.annotation_id, ("", None))) for row in rows.annotations)
+    taken = {row.annotation_id for row, (at, answer) in pairs if at <= row.updated_at and answer != row.answer}
     stale = dict.fromkeys(("annotations", "reviews", "corrections"), pl.col("annotation_id").is_in(taken))
     new: dict[str, Any] = {name: [row for row in getattr(rows, name) if row.annotation_id in taken] for name in stale}
     stale["rejects"] = pl.col("item").str.json_path_match("$.annotation_id").cast(pl.Int64).is_in(taken)

@@ -139,9 +139,8 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
         for name, text in _fixed(each).items():
             if name in at:
                 sheet.write(number, at[name], legal(text)[: sheets.LONGEST], fixed)
-        picture = pictures.get(each.question.question_id)
         tall = 0  # pixels that its picture needs
-        if picture:
+        if picture := pictures.get(each.question.question_id):
             data = b64decode(picture.partition(",")[2])
             width, height = Image.open(io.BytesIO(data)).size
             scale = min(_PICTURE[0] / width, _PICTURE[1] / height, 1.0)
@@ -168,8 +167,7 @@ def _edited(each: Waiting) -> dict[str, str]:
 
 def _fixed(each: Waiting) -> dict[str, str]:
     """Return the cells that nobody needs to change."""
-    codes = dict.fromkeys(code for code, _ in each.found)
-    todo = [line for code in codes for line in wording.look_at(code)]
+    todo = [line for code in dict.fromkeys(code for code, _ in each.found) for line in wording.look_at(code)]
     place = f" p. {', '.join(map(str, each.question.pages))}" if each.question.pages else ""
     return {
         "why": tasks.waiting_reasons(each.found),

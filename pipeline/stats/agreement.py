@@ -32,12 +32,7 @@ def count_labels(units: Iterable[Sequence[Hashable]], labels: Sequence[Hashable]
     """Return ratings as counts of shape (units with at least two ratings, labels)."""
     kept = [unit for unit in units if len(unit) >= 2]  # one expert alone agrees with nobody
     used = labels or sorted({label for unit in kept for label in unit}, key=str)  # labels may be numbers and texts
-    index = {label: column for column, label in enumerate(used)}
-    counts = np.zeros((len(kept), len(index)), dtype=np.int64)
-    for row, unit in enumerate(kept):
-        for label in unit:
-            counts[row, index[label]] += 1
-    return counts
+    return np.array([[unit.count(label) for label in used] for unit in kept], np.int64).reshape(len(kept), len(used))
 
 
 def pair_table(pairs: Sequence[Sequence[Hashable]]) -> LabelCounts:

@@ -107,8 +107,7 @@ def bootstrap(
 @lru_cache(maxsize=1)
 def _draws(counts: tuple[int, ...]) -> NDArray[np.int64]:
     """Return how often each kind of cluster is drawn: resamples × kinds. Kept for the next figure of the same units."""
-    shares = np.array(counts) / sum(counts)
-    return np.random.default_rng(_SEED).multinomial(sum(counts), shares, size=_RESAMPLES)
+    return np.random.default_rng(_SEED).multinomial(sum(counts), np.array(counts) / sum(counts), size=_RESAMPLES)
 
 
 def wilson(successes: float, total: float) -> tuple[float, float]:

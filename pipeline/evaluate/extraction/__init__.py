@@ -78,8 +78,7 @@ def extract(
     extraction = _read(_text(text, options, multiple, stem), multiple, answer_first)
     if extraction.letters is None and len(whole := blank_thinking(text, turns=True)) > len(blank_thinking(text)):
         output = _text(whole, options, multiple, stem, turns=True)
-        # The question itself, repeated before its answer.
-        if sum(mention.full for mention in output.mentions) > 1:
+        if sum(mention.full for mention in output.mentions) > 1:  # the question itself, repeated before its answer
             return _read(output, multiple, answer_first)
     return extraction
 
@@ -171,8 +170,7 @@ def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
     for text, labels in outputs:
         output = _text(text, dict.fromkeys(labels, ""))
         if output.options and output.text.strip():
-            task = ReadingTask(output)
-            opens.append(opens_with(task) is not None and len(output.items) <= 2)
+            opens.append(opens_with(ReadingTask(output)) is not None and len(output.items) <= 2)
     return True if len(opens) >= _FEWEST and sum(opens) >= _HABIT * len(opens) else None
 
 

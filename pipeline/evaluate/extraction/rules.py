@@ -28,13 +28,10 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     denied = _P.opens_right if task.output.wrong else _P.opens_wrong  # "A错误，…" opens an analysis
     if not mention.full and denied.match(task.output.codes, match.end()):
         return None
-    text = task.output.text
-    if task.output.wrong and task.output.calls_right(0, mention):
+    text, labels = task.output.text, mention.labels
+    clause = mention.full or _P.clause_ends.match(text, mention.letters)  # "B。", "B 青霉素"; not "B型血友病"
+    if not clause or (task.output.wrong and task.output.calls_right(0, mention)):
         return None
-    # "B。", "B 青霉素"; not "B型血友病"
-    if not mention.full and not _P.clause_ends.match(text, mention.letters):
-        return None
-    labels = mention.labels
     through = len(task.output.items) >= max(2, len(labels)) or mention.full
     two = len(labels) > 1 and not mention.full and task.multiple is False
     if two and (text[mention.start + 1] != "." or len(labels) == len(task.output.options)):
@@ -108,9 +105,7 @@ def is_own(task: ReadingTask, claim: Claim) -> bool:
 
 def everything(task: ReadingTask) -> FoundAnswer | None:
     """以上都是 where several answers are allowed and no option says so itself."""
-    if task.multiple is False:
-        return None
-    match = _P.chooses_all.search(task.output.codes)
+    match = None if task.multiple is False else _P.chooses_all.search(task.output.codes)
     if match is None or Token.EXCEPT in task.output.codes[match.end() :]:
         return None
     first, last = task.output.words[match.start()], task.output.words[match.end() - 1]
@@ -119,8 +114,7 @@ def everything(task: ReadingTask) -> FoundAnswer | None:
 
 def last_line(task: ReadingTask) -> FoundAnswer | None:
     """The last line, or the last lines, are nothing but letters; the last sentence where the text goes back."""
-    # "等等，… 。B"
-    ends = _P.last_sentence if _P.taken_back.search(task.output.text) else _P.last_line
+    ends = _P.last_sentence if _P.taken_back.search(task.output.text) else _P.last_line  # "等等，… 。B"
     match = ends.search(task.output.codes)
     mention = task.output.mention_at(match) if match else None
     if match is None or mention is None or (mention.full and (len(task.output.items) > 1 or match.start() == 0)):
@@ -134,8 +128,6 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     mention = task.output.mention_at(match) if match else None
     if match is None or mention is None or mention.text or lists_options(task):
         return None
-    if _P.was.match(task.output.text, mention.end):
-        return None
     named = len(task.output.items)
     # "ABD。A：…。B：…。D：…" explains its own list
     answers = len(mention.labels) if task.multiple and len(mention.labels) < len(task.output.options) else 0
@@ -146,9 +138,9 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     goes_on = mention.weak and not _P.word_ends.match(task.output.codes, match.end())
     if goes_on or (not mention.full and judged.match(task.output.codes, match.end())):
         return None
-    if not mention.full and not _P.clause_ends.match(task.output.text, mention.letters):
-        return None
-    if task.output.wrong and task.output.calls_right(0, mention):
+    clause = mention.full or _P.clause_ends.match(task.output.text, mention.letters)
+    called = task.output.wrong and task.output.calls_right(0, mention)
+    if called or not clause or _P.was.match(task.output.text, mention.end):
         return None
     return FoundAnswer(mention.labels, mention.start, mention.end)
 
@@ -169,10 +161,7 @@ def concluded(task: ReadingTask) -> FoundAnswer | None:
 def quoted(task: ReadingTask) -> FoundAnswer | None:
     """The text, its first line, or its conclusion is an option's text without the letter."""
     words = task.output.words
-    codes = task.output.codes
-    # 青霉素。 as the first line
-    match = _P.first_quote.match(codes)
-    if match:
+    if match := _P.first_quote.match(task.output.codes):  # 青霉素。 as the first line
         mention = next((word[3] for word in words[match.start() : match.end()] if word[3]), None)
         if mention is not None:
             return FoundAnswer(mention.labels, mention.start, mention.end)
@@ -213,13 +202,10 @@ def _undivided(task: ReadingTask) -> list[Claim]:
 def _listed(task: ReadingTask) -> FoundAnswer | None:
     """The only list that a sentence ends with, where several answers may be meant."""
     listed = [task.output.mention_at(match) for match in _P.listed.finditer(task.output.codes)]
-    # "… 包括A、C、D。"
-    lists = [mention for mention in listed if mention is not None and len(mention.labels) > 1]
-    if task.multiple is False or len({frozenset(mention.labels) for mention in lists}) != 1:
-        return None
-    if not set(task.output.judged.right) <= set(lists[0].labels):
-        return None
-    return FoundAnswer(lists[0].labels, lists[0].start, lists[0].end)
+    lists = [each for each in listed if each is not None and len(each.labels) > 1]  # "… 包括A、C、D。"
+    alone = task.multiple is not False and len({frozenset(mention.labels) for mention in lists}) == 1
+    fits = alone and set(task.output.judged.right) <= set(lists[0].labels)
+    return FoundAnswer(lists[0].labels, lists[0].start, lists[0].end) if fits else None
 
 
 def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
@@ -230,8 +216,7 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
         part = match.group()[max(hence, 0) :]  # of "they eat there, so (E) is a choice" what follows "so"
         ends = (last and _P.is_it.search(part)) or (match.start() == 0 and _P.is_option.search(part))
         concludes = Token.HENCE in part or len(sentences) == 1 or ends
-        # a sentence that denies concludes nothing
-        if match.start() < start or _P.denies.search(part) or not concludes:
+        if match.start() < start or _P.denies.search(part) or not concludes:  # a denial concludes nothing
             continue
         words = task.output.words[match.end() - len(part) : match.end()]
         named = [word[3] for word in words if word[3] and not word[3].weak]
@@ -281,8 +266,7 @@ def odd_one_out(task: ReadingTask) -> FoundAnswer | None:
     alone = [mention for mention in task.output.mentions if len(mention.labels) == 1]
     if len(lists) != 1 or len(lists[0].labels) != len(task.output.options) - 1 or len(lists[0].labels) < 2:
         return None
-    predicate = _P.of_all.match(task.output.text, lists[0].end)  # 均能降压, 都不是, are all
-    if predicate is None:
+    if (predicate := _P.of_all.match(task.output.text, lists[0].end)) is None:  # 均能降压, 都不是, are all
         return None
     rest = tuple(set(task.output.options) - set(lists[0].labels))
     if {mention.labels for mention in alone} == {rest} and _names_all(task):
@@ -300,8 +284,7 @@ def ranked(task: ReadingTask) -> FoundAnswer | None:
     for mention in mentions:
         if _P.order.search(text[max(0, mention.start - 30) : mention.start]):  # 可能性从高到低：B、A、D
             return FoundAnswer(mention.labels[:1], mention.start, mention.end)
-    # then B 90% may quote an option: 90%
-    percentages = any("%" in body for body in task.output.options.values())
+    percentages = any("%" in body for body in task.output.options.values())  # then B 90% may quote an option: 90%
     percents = [] if percentages else list(_P.share.finditer(text))
     shares = {match["label"] or match["after"]: float(match["share"] or match["before"]) for match in percents}
     likeliest = [label for label, share in shares.items() if share == max(shares.values())]
@@ -364,9 +347,8 @@ def only_named(task: ReadingTask) -> FoundAnswer | None:
     denied = others or task.claims("judged", stance=Stance.DENIED)
     if len({frozenset(mention.labels) for mention in named}) != 1 or denied or _P.asks.search(text):
         return None
-    if task.multiple is False and len(named[0].labels) > 1:
-        return None
-    if letters and _P.named_thing.search(text, max(0, letters[0].start - 20), letters[0].end + 3):
+    several = task.multiple is False and len(named[0].labels) > 1
+    if several or (letters and _P.named_thing.search(text, max(0, letters[0].start - 20), letters[0].end + 3)):
         return None
     # of texts alone, one in the last sentence, and not 补液和胰岛素
     beside = (text[max(0, place.start - 2) : place.start] + "_" + text[place.end : place.end + 2] for place in named)

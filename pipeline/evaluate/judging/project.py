@@ -67,8 +67,7 @@ def open_questions(
                 reference=turn.solution,
             )
             questions.append(question)
-            # the next question shows it as a conversation
-            earlier.append(f"问：{turn.question}\n答：{turn.solution}")
+            earlier.append(f"问：{turn.question}\n答：{turn.solution}")  # the next question shows it as a conversation
     return questions
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from statistics import mean
+from typing import Any
 
 import numpy as np
 
@@ -44,8 +45,7 @@ def read_scores(text: str) -> dict[str, int]:
     scores = {}
     for aspect in aspects():
         score = reply.get(aspect.name)
-        # true is an int too
-        if not isinstance(score, int) or isinstance(score, bool) or not LEAST <= score <= MOST:
+        if not isinstance(score, int) or isinstance(score, bool) or not LEAST <= score <= MOST:  # true is an int too
             why = f"{aspect.name} is no whole number from {LEAST} to {MOST}"
             raise wire.BadAnswerError(wire.Reason.INVALID_LABEL, why)
         scores[aspect.name] = score
@@ -90,8 +90,7 @@ def judge(
         else:
             replies[name] = outcome.text
             costs.append(outcome.cost)
-    known = [cost for cost in costs if cost is not None]
-    made.cost = sum(known) if len(known) == len(costs) else None
+    made.cost = None if None in costs else sum(filter(None, costs))
     made.waiting.sort(key=lambda item: item.item_id)
     for name in filter(replies.__contains__, asked):
         text = asked[name]
@@ -127,11 +126,9 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
             values[overall] = [mean(each) for each in zip(*values.values(), strict=False)]
             parts[overall] = [row for rows in given.values() for row in rows]
         for metric, rows in parts.items():
-            clinical = task is Task.CLINICAL
             # clin-7-2 is the second question of case 7
-            cases = (row.question_id.rpartition("-")[0] if clinical else row.question_id for row in rows)
-            units = (Unit(case, row.score) for case, row in zip(cases, rows, strict=True))
-            interval = interval_of_mean(units)
+            cases = (row.question_id.rpartition("-")[0] if task is Task.CLINICAL else row.question_id for row in rows)
+            interval = interval_of_mean(Unit(case, row.score) for case, row in zip(cases, rows, strict=True))
             scores.append(mean_score(values[metric], interval, part=OVERALL, metric=metric, **about))
     return scores
 
@@ -146,16 +143,9 @@ def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
             keys = sorted(set(chain.from_iterable(theirs_alone)))
             units = [(key, [one[key] for one in theirs_alone if key in one]) for key in keys]
             shared = [(key, unit) for key, unit in units if len(unit) > 1]
-            among = JudgeAgreement(
-                judge=EXPERTS,
-                aspect=aspect,
-                answers=len(shared),
-                pearson=None,
-                spearman=None,
-                alpha=interval_alpha([unit for _, unit in shared]),
-                models=len({key[0] for key, _ in shared}),
-            )
-            rows.append(among)
+            alpha, models = interval_alpha([unit for _, unit in shared]), len({key[0] for key, _ in shared})
+            among: dict[str, Any] = {"judge": EXPERTS, "aspect": aspect, "pearson": None, "spearman": None}
+            rows.append(JudgeAgreement(**among, answers=len(shared), alpha=alpha, models=models))
         if theirs := given[EXPERTS, aspect]:
             rows += [_agreement(who, aspect, given.get((who, aspect), {}), theirs) for who in judges]
     return rows

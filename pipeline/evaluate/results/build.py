@@ -183,8 +183,7 @@ def _lengths(view: views.View, runs: Sequence[str]) -> dict[str, bytes]:
             axes.fill_between(range(len(labels)), lows, highs, color=colour, alpha=0.13, linewidth=0)
         counts = [f"{label}\nn = {view.asked('length', label):,}" for label in labels]
         axes.set_xticks(range(len(labels)), counts, fontsize=7.5)
-        words = {"xlabel": "question length in characters 题目字数", "ylabel": "accuracy 准确率, %"}
-        axes.set(ylim=(0, 100), **words)
+        axes.set(ylim=(0, 100), xlabel="question length in characters 题目字数", ylabel="accuracy 准确率, %")
         drawn.legend(**_LEGEND)
         return both_formats("accuracy_by_length", drawn)
 

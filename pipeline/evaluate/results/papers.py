@@ -93,9 +93,8 @@ def categories(view: views.View) -> Table | None:
         known = known if len(known) == len(labels) else []
         *parts, whole = ((views.mean(score, 2), views.value(score)) for score in (*scores, view.accuracy(run)))
         cells = [*parts, (_average(known, 2), mean_of(known) if known else None), whole]
-        rows.append(
-            [view.name(run), *(views.Rival(text, column, run, merit) for column, (text, merit) in enumerate(cells))]
-        )
+        rivals = (views.Rival(text, column, run, merit) for column, (text, merit) in enumerate(cells))
+        rows.append([view.name(run), *rivals])
     names = [views.label_name(label, english) for label, english in labels.items()]
     head = [*names, "平均 Average", "全部题目 All questions"]
     data = view.data(["exam_type", "overall"], ["accuracy"])
@@ -121,8 +120,7 @@ def pairs(comparisons: Sequence[Comparison]) -> Table | None:
 def settings(scores: Sequence[Score], askings: Mapping[str, grading.RunSettings]) -> Table | None:
     """CMB's table 7: whether models come in the same order however they are asked; None with fewer than three."""
     rows = []
-    # The measures that rank models: by name, setting and model.
-    measures: dict[str, dict[str, dict[str, float]]] = {}
+    measures: dict[str, dict[str, dict[str, float]]] = {}  # that rank models: by name, setting and model
     for score in scores:
         judged = score.metric.startswith("judged (")
         ranks = score.dimension == "overall" and (judged or score.metric == "accuracy")
@@ -158,11 +156,8 @@ def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
     rows: list[list[str | views.Rival]] = []
     for (who, run), given in by_run.items():
         asked = max(score.questions for score in given.values())
-        given_scores = [(aspect, given.get(aspect)) for aspect in columns]
-        grades = (
-            views.Rival(views.cell(s, places=2, scale=1), (who, aspect), run, views.value(s))
-            for aspect, s in given_scores
-        )
+        scored = ((part, given.get(part)) for part in columns)
+        grades = (views.Rival(views.cell(s, places=2, scale=1), (who, part), run, views.value(s)) for part, s in scored)
         rows.append([views.run_name(run), "专家 experts" if who == "experts" else who, number(asked), *grades])
     data = Score.to_frame([score for given_scores in by_run.values() for score in given_scores.values()])
     return views.ranked_table(name, data, list(columns.values()), rows, left=2) if rows else None

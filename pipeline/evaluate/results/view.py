@@ -96,8 +96,7 @@ class View:
 
     def runs_of(self, dimension: str) -> list[str]:
         """Runs that have scores in a dimension."""
-        have = self._runs.get(dimension, set())
-        return [run for run in self.runs if run in have]
+        return [run for run in self.runs if run in self._runs.get(dimension, ())]
 
     def asked(self, dimension: str, label: str) -> int:
         """Questions of a label that a run was asked, the most if they differ."""

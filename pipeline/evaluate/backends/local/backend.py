@@ -38,10 +38,9 @@ class Engine:
     def answers(self, batch: batches.PromptBatch) -> Answers | Full:
         """Return the outputs of a batch, or that it does not fit in the device's memory."""
         torch = self._torch
-        work = self.choose if batch.letters else self.generate
         try:
             with torch.inference_mode():
-                return work(batch)
+                return (self.choose if batch.letters else self.generate)(batch)
         except (MemoryError, RuntimeError) as error:
             full = isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError))
             if not full and "allocate memory" not in str(error):
@@ -67,8 +66,7 @@ class Engine:
         inputs = self._inputs(batch, whole=False)
         logits = self._model(**inputs, logits_to_keep=1, use_cache=bool(batch.head)).logits[:, -1].float()
         rows = logits.log_softmax(-1)[:, [token for _, token in batch.letters]].cpu().tolist()
-        labels = [label for label, _ in batch.letters]
-        shares = [dict(zip(labels, row, strict=True)) for row in rows]
+        shares = [{label: share for (label, _), share in zip(batch.letters, row, strict=True)} for row in rows]
         sizes = [len(batch.head) + len(tail.tokens) for tail in batch.tails]
         return [batches.likeliest_letter(likelihoods, size) for likelihoods, size in zip(shares, sizes, strict=True)]
 
@@ -82,11 +80,9 @@ class Engine:
         # padding between head and tail is not attended to
         seen = [[1] * len(head) + [0] * gap + [1] * (width - gap) for gap in gaps]
         mask = torch.tensor(seen, device=self._device)
-        inputs: dict[str, Any] = {"attention_mask": mask}
-        if whole:
-            inputs["input_ids"] = torch.tensor([head + tail for tail in tails], device=self._device)
-        else:
-            inputs["input_ids"] = torch.tensor(tails, device=self._device)
+        tokens = torch.tensor([head + tail for tail in tails] if whole else tails, device=self._device)
+        inputs: dict[str, Any] = {"attention_mask": mask, "input_ids": tokens}
+        if not whole:
             inputs["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)[:, len(head) :]
         if head:
             inputs["past_key_values"] = self._cache(batch)
@@ -137,8 +133,7 @@ class Sampler:
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002 - the form of a logits processor
         """Scores of which one token a row is not minus infinity, shape (prompts, vocabulary)."""
-        likely = (scores.float() / self._temperature).softmax(-1)
-        shares, tokens = likely.sort(stable=True, dim=-1, descending=True)
+        shares, tokens = (scores.float() / self._temperature).softmax(-1).sort(stable=True, dim=-1, descending=True)
         mass = shares.cumsum(-1)
         # The nucleus: the likeliest tokens until top_p is reached, the one that reaches it included.
         size = (mass - shares < self._top_p).sum(-1, keepdim=True)
@@ -249,8 +244,7 @@ class TransformersBackend(Backend):
         options, ready = self._options, []
         for prompt, text, tokens in zip(prompts, texts, encoded, strict=True):
             letters: batches.Letters = ()
-            chooses = options.answer_by == "likelihood" and prompt.question is not None
-            if chooses and not is_multiple(prompt.asked):
+            if options.answer_by == "likelihood" and prompt.question is not None and not is_multiple(prompt.question):
                 tokens, letters = self._compared(prompt, text, special=not template)
             seed = int(identity.sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)  # 60 bits fit an int64
             asked = {
@@ -278,8 +272,7 @@ class TransformersBackend(Backend):
         context = text.rstrip()  # "答案： " and "A" are cut as "答案：" and " A"
         ends = text[len(context) :]
         read, *wholes = self._encoded([context, *(context + ends + label for label in labels)], special=special)
-        # at least one token is compared
-        cut = shared = min(len(read), *(len(whole) - 1 for whole in wholes))
+        cut = shared = min(len(read), *(len(whole) - 1 for whole in wholes))  # at least one token is compared
         while min(map(len, wholes)) > cut + 1 and len({whole[cut] for whole in wholes}) == 1:
             cut += 1
         letters = tuple((label, whole[cut]) for label, whole in zip(labels, wholes, strict=True))
@@ -292,8 +285,7 @@ class TransformersBackend(Backend):
         """Batch by batch; one that is too large for the device is halved until it fits."""
         import torch
 
-        gpus = [f"cuda:{index}" for index in range(torch.cuda.device_count())]
-        devices = self._options.devices or gpus or ["cpu"]
+        devices = self._options.devices or [f"cuda:{at}" for at in range(torch.cuda.device_count())] or ["cpu"]
         jobs = deque(self._jobs(asked))
         for batch, made in run_jobs(self._options, devices, jobs, self._tokenizer):
             tails = batch.tails

@@ -53,8 +53,7 @@ def render(messages: Sequence[Message], tokenizer: Any, *, template: bool) -> st
     except Exception:
         if turns[0]["role"] != "system":
             raise
-        # Some templates know no system turn; what it says then opens the first question.
-        system, first, *rest = turns
+        system, first, *rest = turns  # Some templates know no system turn; what it says then opens the first question.
         joined = {"role": "user", "content": f"{system['content']}\n\n{first['content']}"}
         return str(tokenizer.apply_chat_template([joined, *rest], tokenize=False, add_generation_prompt=True))
 
