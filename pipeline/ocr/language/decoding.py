@@ -114,21 +114,20 @@ def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
     return [_draft(*own, language) for own in zip(words, choices, strange, strict=True)]
 
 
-def _look_around(
-    words: Sequence[Word], choices: Sequence[Sequence[_Choice]], strange: Sequence[dict[int, str]]
-) -> None:
+def _look_around(words: Sequence[Word], choices: Sequence[list[_Choice]], strange: Sequence[dict[int, str]]) -> None:
     """Note how likely what stands around makes the characters of unsure places, and forget what is strange no more."""
     order = _downwards(words)
     place = {row: index for index, row in enumerate(order)}
-    unsure = [(row, one) for row, own in enumerate(choices) for one in own if one.sight[0] < _SEEN]
+    unsure = [(row, at) for row, own in enumerate(choices) for at, one in enumerate(own) if one.sight[0] < _SEEN]
     pairs = [(row, at, other) for row, own in enumerate(strange) for at, other in own.items()]
-    asked = [(place[row], one.at, one.chars) for row, one in unsure]
+    asked = [(place[row], choices[row][at].at, choices[row][at].chars) for row, at in unsure]
     asked += [(place[row], at, [words[row].text[at], other]) for row, at, other in pairs]
     told = Network.shipped().logs([words[row].text for row in order], asked)
-    for (_, one), logs in zip(unsure, told, strict=False):
-        unlearned = np.nanmin([*logs, _UNLEARNED])
-        known = np.nan_to_num(logs, nan=unlearned) if logs[0] == logs[0] else np.full(len(logs), _LIKELY)  # 腘
-        one.fits.extend(known.tolist())
+    for (row, at), logs in zip(unsure, told, strict=False):
+        known = np.nan_to_num(logs, nan=np.nanmin([*logs, _UNLEARNED])).tolist()
+        choices[row][at] = choices[row][at]._replace(fits=known)
+        if np.isnan(logs[0]):  # Of 腘动脉 the network says nothing, and counts little: it stays, and waits
+            choices[row][at] = choices[row][at]._replace(usable=1, fits=[_LIKELY] * len(logs))
     for (row, at, _), (own, other) in zip(pairs, told[len(unsure) :], strict=True):
         if own > other:
             del strange[row][at]
@@ -137,7 +136,7 @@ def _look_around(
 def _downwards(words: Sequence[Word]) -> list[int]:
     """Return the places of words in an order in which each is followed by the one that goes on right below it."""
     boxes = [word.box if word.corners else (0.0, 0.0, 0.0, 0.0) for word in words]
-    left, order = sorted(range(len(words)), key=lambda at: (boxes[at][1], boxes[at][0])), list[int]()
+    left, order = sorted(range(len(words)), key=lambda at: (boxes[at][1], boxes[at][0])), []
     while left:
         order.append(left.pop(0))
         while below := [at for at in left if _goes_on(boxes[order[-1]], boxes[at])]:

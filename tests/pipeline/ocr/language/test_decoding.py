@@ -225,6 +225,21 @@ def test_a_character_is_less_sure_where_nothing_that_was_seen_fits():
     assert 1 - sure[0] > 3 * (1 - sure[1])
 
 
+def test_a_character_too_rare_to_be_told_stays_as_it_was_read():
+    text = "腘动脉栓塞的症状"
+    assert decoded(word(text, Doubt(0, 0.5, others=(("脑", 0.4),)))) == [text]
+
+
+def test_words_that_end_in_the_next_line_are_read_whole():
+    first, second = (
+        Word("手术治疗的是下列敘", ((0, 0), (90, 0), (90, 10), (0, 10)), 0.5, (Doubt(8, 0.6, others=(("救", 0.3),)),)),
+        Word("述何者正确", ((0, 15), (50, 15), (50, 25), (0, 25)), 0.5, ()),
+    )
+    other = Word("急性肾衰竭", ((0, -15), (50, -15), (50, -5), (0, -5)), 0.5, ())
+    whole, alone = (decode(words, LANGUAGE)[-1].confidence for words in ([second, other, first], [other, first]))
+    assert whole > alone
+
+
 def test_an_unsure_place_may_have_been_read_as_two_letters():
     text = "肝豆状核变性病人"
     assert decoded(word(text, doubt(text, "核", 0.6, ("II", 0.2), ("接", 0.1)))) == [text]
