@@ -48,8 +48,9 @@ def build_lock(build: Path) -> Iterator[None]:
             if process:
                 break
             time.sleep(_BETWEEN)
-        other = f"another build-dataset (process {process or 'unknown'})"
-        raise UserError(f"{other} is writing {build}: wait for it to finish") from None
+        raise UserError(
+            f"another build-dataset (process {process or 'unknown'}) is writing {build}: wait for it to finish"
+        ) from None
     except OSError as error:
         lock.release()
         raise UserError(f"cannot write {build}: {error.strerror}: set dataset.build elsewhere") from None
@@ -108,8 +109,9 @@ class Publication:
         """``sha256``, ``bytes`` and, of tables, ``rows`` of what was added so far, by name."""
         recover(folder)
         if os.path.lexists(folder) and not is_ours(folder):
-            problem = f"{folder} is in the way and no stage wrote it"
-            raise UserError(f"{problem}: move it elsewhere, or set dataset.build anew")
+            raise UserError(
+                f"{folder} is in the way and no stage wrote it: move it elsewhere, or set dataset.build anew"
+            )
         self._temporary.mkdir(parents=True)
 
     def table(self, name: str, frame: pl.DataFrame) -> None:

@@ -67,6 +67,8 @@ class Network:
 
         NaN stands for a character that the network did not learn.
         """
+        if not asked:
+            return []
         mark = self._numbers[BREAK]
         wrapped = [is_ideograph(one[-1:]) and is_ideograph(after[:1]) for one, after in pairwise([*texts, ""])]
         numbers = self._numbers[

@@ -236,10 +236,9 @@ def test_a_character_that_is_less_sure_is_looked_at_again_and_has_the_mean_of_bo
     found, looks = seen_twice(monkeypatch, first, Glyph("服", 0.99, 12.6, others=(("眼", 0.01),)))
     assert looks == 2
     assert found is not None
-    assert found.again
     assert 0.96 < found.sure < 0.98
     sure, looks = seen_twice(monkeypatch, replace(first, confidence=0.98, others=()), Glyph("眼", 0.9, 12.6))
-    assert (sure and sure.again, looks) == (False, 0)
+    assert (sure and sure.sure, looks) == (0.98, 0)
 
 
 def test_what_stays_unsure_in_a_wider_picture_is_looked_at_in_a_narrower_one_that_counts_as_much(monkeypatch):
