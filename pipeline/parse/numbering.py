@@ -77,7 +77,7 @@ def without_code(pieces: Sequence[ParsedLine], marks: Sequence[NumberCandidate])
 
 def _open(pieces: Sequence[ParsedLine], before: int, line: int, boundaries: Sequence[int]) -> bool:
     """Return whether the item from ``before`` on still waits for its options: 既往吸烟 / 30支/日。/ A."""
-    if line - before > OPTIONS_WITHIN or bisect_right(boundaries, before) < bisect_right(boundaries, line):
+    if line - before > OPTIONS_WITHIN or _between(boundaries, before, line):
         return False
     return not any(_P.first_label.search(piece.text) for piece in pieces[before:line])
 
@@ -97,11 +97,13 @@ def _listed(pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], bou
     for index in range(1, len(likely)):
         if likely[index].value == 1:
             listed = _list_from(pieces, likely, index)
-            if len(listed) > 1 and bisect_right(boundaries, likely[index - 1].line) >= bisect_right(
-                boundaries, listed[-1]
-            ):
+            if len(listed) > 1 and not _between(boundaries, likely[index - 1].line, listed[-1]):
                 lines.update(listed)
     return lines
+
+
+def _between(boundaries: Sequence[int], first: int, last: int) -> bool:
+    return bisect_right(boundaries, first) < bisect_right(boundaries, last)
 
 
 def _coded(pieces: Sequence[ParsedLine], marks: Sequence[NumberCandidate]) -> set[int]:

@@ -87,12 +87,9 @@ def pair_keys(papers: Sequence[ParsedPaper], pictured: Set[str] = frozenset()) -
         named[key.document] = beside or namesakes or alone
     keyed = {paper.document for partners in named.values() for paper in partners}
     # Where most questions have an answer no key is looked for by its text.
-    open_ = (
-        paper
-        for paper in candidates
-        if 2 * sum(draft.answer is None for draft in paper.questions) >= len(paper.questions)
-    )
-    free = [PairedDocument(paper, names[paper.document]) for paper in open_ if paper.document not in keyed]
+    unkeyed = (paper for paper in candidates if paper.document not in keyed)
+    lacking = [(paper, sum(draft.answer is None for draft in paper.questions)) for paper in unkeyed]
+    free = [PairedDocument(one, names[one.document]) for one, lacks in lacking if 2 * lacks >= len(one.questions)]
     before: dict[str, list[str]] = defaultdict(list)
     for key in keys:
         _pair(key, named[key.document] or find_papers(key, free), before, outcome)

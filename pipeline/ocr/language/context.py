@@ -71,9 +71,8 @@ class Network:
             return []
         mark = self._numbers[BREAK]
         wrapped = [is_ideograph(one[-1:]) and is_ideograph(after[:1]) for one, after in pairwise([*texts, ""])]
-        numbers = self._numbers[
-            codes_of("".join(one if wraps else f"{one}\n" for one, wraps in zip(texts, wrapped, strict=True)))
-        ]
+        lines = (one if wraps else f"{one}\n" for one, wraps in zip(texts, wrapped, strict=True))
+        numbers = self._numbers[codes_of("".join(lines))]
         other = np.append(True, (numbers[1:] != numbers[:-1]) | (numbers[1:] > mark + 3))  # Marks in a row are one
         starts = np.cumsum([0, *(len(text) + (not wraps) for text, wraps in zip(texts, wrapped, strict=True))])
         joined = np.pad(numbers[other], _SEEN, constant_values=mark)

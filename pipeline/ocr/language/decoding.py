@@ -116,18 +116,18 @@ def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
 
 def _look_around(words: Sequence[Word], choices: Sequence[list[_Choice]], strange: Sequence[dict[int, str]]) -> None:
     """Note how likely what stands around makes the characters of unsure places, and forget what is strange no more."""
-    order = _downwards(words)
-    place = {row: index for index, row in enumerate(order)}
     unsure = [(row, at) for row, own in enumerate(choices) for at, one in enumerate(own) if one.sight[0] < _SEEN]
     pairs = [(row, at, other) for row, own in enumerate(strange) for at, other in own.items()]
+    order = _downwards(words) if unsure or pairs else []
+    place = {row: index for index, row in enumerate(order)}
     asked = [(place[row], choices[row][at].at, choices[row][at].chars) for row, at in unsure]
     asked += [(place[row], at, [words[row].text[at], other]) for row, at, other in pairs]
     told = Network.shipped().logs([words[row].text for row in order], asked)
     for (row, at), logs in zip(unsure, told, strict=False):
-        known = np.nan_to_num(logs, nan=np.nanmin([*logs, _UNLEARNED])).tolist()
-        choices[row][at] = choices[row][at]._replace(fits=known)
-        if np.isnan(logs[0]):  # Of 腘动脉 the network says nothing, and counts little: it stays, and waits
-            choices[row][at] = choices[row][at]._replace(usable=1, fits=[_LIKELY] * len(logs))
+        one, fits = choices[row][at], np.nan_to_num(logs, nan=np.nanmin([*logs, _UNLEARNED])).tolist()
+        if np.isnan(logs[0]):  # Of 腘动脉 the network says nothing, and counts little: it stays as it was read
+            one, fits = one._replace(usable=1), [_LIKELY] * len(logs)
+        choices[row][at] = one._replace(fits=fits)
     for (row, at, _), (own, other) in zip(pairs, told[len(unsure) :], strict=True):
         if own > other:
             del strange[row][at]
@@ -139,9 +139,9 @@ def _downwards(words: Sequence[Word]) -> list[int]:
     left, order = sorted(range(len(words)), key=lambda at: (boxes[at][1], boxes[at][0])), []
     while left:
         order.append(left.pop(0))
-        while below := [at for at in left if _goes_on(boxes[order[-1]], boxes[at])]:
-            order.append(below[0])
-            left.remove(below[0])
+        while (below := next((at for at in left if _goes_on(boxes[order[-1]], boxes[at])), None)) is not None:
+            order.append(below)
+            left.remove(below)
     return order
 
 
