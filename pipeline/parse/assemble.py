@@ -18,6 +18,7 @@ from build_dataset.schemas.documents import LineKind, Part
 from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
+ITEMS_BEHIND = 3  # least number of items for options behind answers to be a source's way
 ANSWERING = 0.8  # share of a run's items that must be key entries for the run to be a key without a head
 
 
@@ -26,6 +27,8 @@ def drafts_of(outline: Outline) -> list[Draft]:
     drafts: list[Draft] = []
     texts = [parts.split_off(text_of(item.pieces)) for item in outline.items]
     all_fields = [item_fields.split_fields(text) for text, _ in texts]
+    if _options_behind(outline, [text for text, _ in texts], all_fields):
+        all_fields = [item_fields.split_fields(text, behind=True) for text, _ in texts]
     habits = Habits([text for text, _ in texts], all_fields)
     explaining = _explaining(outline, all_fields)
     answering = _answering(outline, all_fields)
@@ -44,6 +47,19 @@ def drafts_of(outline: Outline) -> list[Draft]:
     parts.continue_cases(drafts)
     _flag_shifted(drafts)
     return drafts
+
+
+def _options_behind(outline: Outline, texts: Sequence[str], all_fields: Sequence[item_fields.Fields]) -> bool:
+    """Return whether the source prints options behind answers: no stem has any before, four of five behind one."""
+    kinds = {announcement(block.text).kind for block in outline.blocks}
+    if not kinds.isdisjoint(SHARED_OPTIONS) or any(item.group for item in outline.items):
+        return False  # 答案：B / 本题考查…… / A. 甲错误 explains options that items share
+    asked = [text for text, fields in zip(texts, all_fields, strict=True) if fields.answers and fields.head.strip()]
+    heads = [item_fields.split_fields(text, behind=True).head for text in asked]
+    return len(asked) >= ITEMS_BEHIND and (
+        sum(map(bool, map(find_run, heads))) >= ANSWERING * len(asked)
+        and not any(fields.head and find_run(fields.head) for fields in all_fields)
+    )
 
 
 def _explaining(outline: Outline, all_fields: Sequence[item_fields.Fields]) -> set[int]:

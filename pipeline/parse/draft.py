@@ -198,7 +198,7 @@ def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:
         return draft.announced
     if INSTRUCTION.search(draft.stem):
         return "instruction"
-    letters = [text for text in fields.answer_texts if re.fullmatch(rf"{LABEL}{{1,6}}[.。]?", text)]
+    letters = [text.strip(".。") for text in fields.answer_texts if re.fullmatch(rf"{LABEL}{{1,6}}[.。]?", text)]
     # Letters in order alone: options were there and were not read.
     explained = fields.answered and not any(map(ascend, letters))
     return "short_answer" if explained or _P.worth.match(draft.stem) else None

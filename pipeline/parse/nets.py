@@ -133,6 +133,10 @@ class Furniture:
             masked = re.sub(r"\d+", r"\\d+", re.escape(text))
             edges = rf"\s*{masked}\s*\Z|\A\s*{masked}\s*"
             known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0})
+        told, times = max(Counter(texts.get("explanation", ())).items(), key=lambda pair: pair[1], default=("", 0))
+        if times >= max(MIN_FAULTY, OPENED * len(texts.get("explanation", ()))) and _P.explains_none.fullmatch(told):
+            whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": rf"\A{re.escape(told)}(?:\s\S)?\Z"}
+            known.append({**whole, "least": MIN_FAULTY, "share": OPENED})
         seen = {at: [(text, is_latin(text), text.rstrip()[-1:]) for text in values] for at, values in texts.items()}
         for at, row in ((place, form) for form in known for place in form["at"]):
             form, chinese, ends = re.compile(row["pattern"]), "chinese" in row, row.get("ends", "")
@@ -164,13 +168,14 @@ class Furniture:
 def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) -> Question:
     cut = {at: furniture.cut(at, text) for at, text in texts.items()}
     new: dict[str, str | None] = {at: text for at, (text, _) in cut.items() if text != texts[at]}
+    new |= {"explanation": new["explanation"] or None} if "explanation" in new else {}
     case = question.shared_stem and furniture.cut("stem", question.shared_stem)[0]
     new |= {} if case == question.shared_stem else {"shared_stem": case}
     if not new:
         return question
     options = [*question.options]
     if "last" in new:
-        options[-1] = options[-1].model_copy(update={"text": new.pop("last")})
+        options[-1] = options[-1].model_copy(update={"text": new.pop("last") or ""})
     comment = question.comment or next((kept for _, kept in cut.values() if kept), None)
     changed = question.model_copy(update={**new, "options": options, "comment": comment})
     hashed = content_hash(changed.stem, (option.text for option in changed.options), changed.shared_stem)

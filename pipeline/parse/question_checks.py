@@ -39,11 +39,12 @@ def texts_of(draft: Draft) -> Iterator[tuple[str, str]]:
 
 
 def last_option_lines(draft: Draft) -> list[ParsedLine]:
-    """Return the line on which an item's last label stands and those under it, up to its answer."""
+    """Return the line on which an item's last label stands and those under it, up to its answer or what follows."""
     texts = [piece.text for piece in draft.pieces]
-    end = next((i for i, text in enumerate(texts) if i and opens_field(text)), len(texts))
-    labels = (i for i, text in enumerate(texts[:end]) if i == 0 or has_label(text) or opens_option(text))
-    return draft.pieces[max(labels, default=0) : end]
+    labels = [i for i, text in enumerate(texts) if i and (has_label(text) or opens_option(text))]
+    first = 0 if draft.shared_options else next(iter(labels), 0)  # 答案：B / A. 甲: the options stand behind it
+    end = next((i for i, text in enumerate(texts) if i > first and opens_field(text)), len(texts))
+    return draft.pieces[max((i for i in labels if i < end), default=0) : end]
 
 
 def under_options(draft: Draft) -> list[str]:
@@ -62,6 +63,12 @@ def _labels_in_order(draft: Draft, _: Judged) -> Iterable[str]:
     labels = [label for label, _ in draft.options]
     if len(labels) < 2 or not run_from_a(labels):
         yield f"labels {' '.join(labels)}"
+
+
+@STRUCTURE("label_inside_text", "C. C. ConcurrentMap")
+def _own_label_again(draft: Draft, _: Judged) -> Iterable[str]:
+    if again := [label for label, text in draft.options if text.startswith(f"{label}. ")]:
+        yield f"the text of {' '.join(again)} begins with its own label"
 
 
 @STRUCTURE("empty_option", "A. 甲 B. C. 丙")

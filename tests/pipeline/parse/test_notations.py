@@ -141,7 +141,7 @@ def test_numbers_of_lines_of_code_number_no_items_where_a_word_counts_them(codes
 @given(LETTERS)
 def test_signs_of_a_list_alone_say_nothing_of_its_items(letters):
     items = (f"{at}. 第{at}例首选的是\n{OPTIONS.format(name=at)}\n答案：{one}" for at, one in enumerate(letters, 1))
-    outcome = parsed("\n".join(f"{item}\n解析：依据有：\n- 甲\n- 乙" for item in items))
+    outcome = parsed("\n".join(f"{item}\n解析：依据{at}：\n- 甲\n- 乙" for at, item in enumerate(items)))
     assert [one.answer[0] for one in outcome.questions] == letters
     assert all(one.explanation.endswith("- 甲\n- 乙") or "- 甲- 乙" in one.explanation for one in outcome.questions)
 
@@ -205,3 +205,32 @@ def test_a_letter_alone_among_the_options_that_is_not_the_answer_stops_the_quest
 def test_an_answer_with_another_letter_behind_it_waits(beside, letters):
     said = f"{letters[0]}{beside.format(other=letters[1])}"
     assert not parsed(f"1. 肝病首选的是\n{OPTIONS.format(name='肝')}\nAnswer: {said}").questions
+
+
+def graded(at, key, chosen="B", mark=""):
+    options = "\n".join(f"{letter}. {word} {at}{mark}" for letter, word in zip("ABCD", "甲乙丙丁", strict=True))
+    said = f"Correct answer: {key}.\nYou chose: {chosen}.\nThe options stood in random order."
+    return f"Question {at} of 12\nWhich is right in case {at}?\n{said}\n{options}\nPoints: 0 / 1"
+
+
+@given(st.lists(st.sampled_from("ABCD"), min_size=8, max_size=12))
+def test_options_that_a_source_prints_behind_its_answers_are_read(letters):
+    outcome = parsed("\n".join(graded(at, key) for at, key in enumerate(letters, 1)))
+    assert [(one.answer, one.explanation) for one in outcome.questions] == [([key], None) for key in letters]
+    assert [one.stem for one in outcome.questions] == [
+        f"Which is right in case {at + 1}?" for at in range(len(letters))
+    ]
+    assert {"|".join(option.text.split()[0] for option in one.options) for one in outcome.questions} == {"甲|乙|丙|丁"}
+
+
+def test_the_marks_of_a_grader_at_options_are_one_doubt_about_the_source():
+    outcome = parsed("\n".join(graded(at, "C", mark="→") for at in range(1, 13)))
+    assert [(item.reason, len(item.question_ids)) for item in outcome.review] == [("answer_in_text", 12)]
+
+
+def test_an_explanation_that_goes_through_options_gives_an_item_no_options():
+    items = (
+        f"{at}. 第{at}例首选的是（图）\n答案：B\n解析：本题考查{at}。\nA. 甲错误\nB. 乙正确\nC. 丙错误"
+        for at in range(1, 9)
+    )
+    assert not parsed("\n".join(items)).questions
