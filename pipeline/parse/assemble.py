@@ -7,7 +7,16 @@ from itertools import pairwise, zip_longest
 
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse import fields as item_fields, parts
-from build_dataset.pipeline.parse.draft import Draft, Habits, ItemText, set_aside, strip_item_type, take_marks, text_of
+from build_dataset.pipeline.parse.draft import (
+    Draft,
+    Habits,
+    ItemText,
+    set_aside,
+    strip_item_type,
+    take_marks,
+    take_signs,
+    text_of,
+)
 from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
 from build_dataset.pipeline.parse.labels import are_labels, label_after
@@ -239,12 +248,14 @@ def _answer(draft: Draft, fields: item_fields.Fields, reading: ItemText) -> None
     beside = reading.beside
     if not (labels := [label for label, _ in draft.options]):
         return
+    signed = take_signs(draft) if reading.habits.graded and fields.answered else ""
     marked = take_marks(draft, habit=reading.habits.marks)  # A.甲(正确答案)
-    printed = [*fields.answers, *([beside] if beside else []), *([marked] if marked else [])]
-    stated = {"".join(sorted(answer)) for answer in printed if set(answer) <= set(labels)}
+    quoted = item_fields.by_text(fields.answer_texts, draft.options)  # 答案：青霉素
+    printed = [*fields.answers, *filter(None, (beside, marked, signed))]
+    told = [*printed, *filter(None, [signed and quoted])]
+    stated = {"".join(sorted(answer)) for answer in told if set(answer) <= set(labels)}
     if len(stated) > 1:  # （C）1. … 答案：B
         draft.flag("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
-    quoted = item_fields.by_text(fields.answer_texts, draft.options)  # 答案：青霉素
     if quoted:
         draft.take_answer(quoted, "option_text")
         draft.explanation = item_fields.without_text(fields.explanation, fields.answer_texts, draft.options)

@@ -27,7 +27,7 @@ LOST_DOT = 0.4  # the same from 12. to a bare 13, whose dot recognition lost
 DUPLICATE = 0.6  # the cost of a number that comes twice in a row
 _NEAR = {frozenset((NumberStyle.DOT, NumberStyle.BARE))}
 UNNUMBERED = 3  # least number of items in a paper without any numbers
-COUNTED = 5  # least number of items that a word counts (Q: 1, Question 2) for lines of code not to number any
+COUNTED = 3  # least number of items that a word counts (Q: 1, Question 2) for lines of code not to number any
 PLAIN = 0.9  # share of first options that only one line must separate from the answer of the item before
 
 
