@@ -86,7 +86,8 @@ def _pieces(path: dict[str, Any]) -> Iterable[Sequence[float]]:
 def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[PageRegion]:
     """Tables (rules that form a grid) and figures (images, clusters of shapes), top to bottom.
 
-    Small images on a line of text are formulas. A cluster of shapes with prose inside is decoration.
+    Small images on a line of text are formulas, not one in a corner of the page: a piece of its frame. A cluster of
+    shapes with prose inside is decoration.
     """
     tables, loose = _tables(drawing)
     regions = [PageRegion(LineKind.TABLE, box) for box in tables]
@@ -103,8 +104,10 @@ def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[
     pictures = [box for box in map(bounding_box, strips) if not (runs and lies_under_text(box, runs))]
     for box in map(bounding_box, cluster_boxes(pictures, 1.5)):
         if box.area < 0.85 * page.area and not _inside_any(box, vectors):
-            kind = LineKind.FORMULA if box.height < 1.8 * size else LineKind.FIGURE
-            regions.append(PageRegion(kind, box))
+            small = box.height < 1.8 * size
+            if small and min(box.x0, page.x1 - box.x1) < 1 > min(box.y0, page.y1 - box.y1):
+                continue
+            regions.append(PageRegion(LineKind.FORMULA if small else LineKind.FIGURE, box))
     return sorted(regions, key=lambda region: (region.box.y0, region.box.x0))
 
 

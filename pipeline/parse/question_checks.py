@@ -65,12 +65,6 @@ def _labels_in_order(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"labels {' '.join(labels)}"
 
 
-@STRUCTURE("label_inside_text", "C. C. ConcurrentMap")
-def _own_label_again(draft: Draft, _: Judged) -> Iterable[str]:
-    if again := [label for label, text in draft.options if text.startswith(f"{label}. ")]:
-        yield f"the text of {' '.join(again)} begins with its own label"
-
-
 @STRUCTURE("empty_option", "A. 甲 B. C. 丙")
 def _empty_options(draft: Draft, _: Judged) -> Iterable[str]:
     signs = not any(char.isalnum() for _, text in draft.options for char in text)  # A. * B. % C. _ D. .
@@ -86,7 +80,7 @@ def _glued_label(draft: Draft, judged: Judged) -> Iterable[str]:
         bare = [it for it in parts[1:] if not (opens_option(it) or re.match(r"[A-K](?![A-Za-z0-9])", it))]  # E 戊
         if bare and sum(map(opens_option, parts)) > 1:
             yield f"{bare[0][:20]!r} stands apart among labelled options, and has no label"
-    looks = [re.search(rf"\s{label}[.．、]", text) for label, text in draft.options]
+    looks = [re.search(rf"\s{label}[.．、]|\A{label}\.\s", text) for label, text in draft.options]  # C. C. Map
     looks += [_P.label_inside.search(text) for name, text in texts_of(draft) if name != "case"]
     if match := next(filter(None, looks), None):
         near = match.string[max(0, match.start() - 10) : match.end() + 10]
