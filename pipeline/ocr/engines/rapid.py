@@ -3,7 +3,7 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from importlib.util import find_spec
@@ -47,8 +47,7 @@ _NEGATIVE = re.compile(r"(?<=[A-Za-z][(（])一(?=[)）])|(?<=\w[(（])一(?=[)�
 """A minus sign that was read as a number: HBsAg（一）, 尿糖(一)，蛋白(+)."""
 
 _AGAIN, _RIVAL = 0.97, 0.005
-"""Probability of a letter, digit or ideograph below which it is looked at again, and of another ideograph from which it
-is where the neighbours bear that one out: 一遇 (.988) for 一週."""
+"""Probability of a character below which it is looked at again, and of another that fits from which: 一遇 for 一週."""
 _LOOKS = ((1.2, 3), (0.85, 7))  # Factors on the width of what is seen then, and characters beside it
 _EM_STEPS, _NEAR = 2.5, 1.5  # From the middle of a character to its edge, and between two looks at one
 
@@ -114,12 +113,20 @@ class RapidEngine(OcrEngine):
             raise_digits(image, glyphs)
             if any(glyph.gap >= 1 for glyph in glyphs):
                 image, glyphs = self._wider(page, box) or (image, glyphs)
-            glyphs = _stripped(glyphs)
+            inner = [at for at, glyph in enumerate(glyphs) if not glyph.char.isspace()] or [-1]
+            glyphs = glyphs[inner[0] : inner[-1] + 1]
             if word := _word(box, glyphs):
                 words.append((word, glyphs, image))
         texts = [word.text for word, *_ in words]
         again = [set(own) for own in out_of_place(texts, shipped_language())]
-        for row, at in as_likely(texts, _rivals([word for word, *_ in words]), shipped_language()):
+        likely = (
+            (row, doubt.at, char)
+            for row, (word, *_) in enumerate(words)
+            for doubt in word.doubts or ()
+            for char, share in doubt.others
+            if share >= _RIVAL and is_ideograph(char) and plain(char) != plain(word.text[doubt.at])
+        )
+        for row, at in as_likely(texts, likely, shipped_language()):
             again[row].add(at)
         return [self._looked_at(*word, places) for word, places in zip(words, again, strict=True)]
 
@@ -155,25 +162,14 @@ class RapidEngine(OcrEngine):
 
 
 def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
-    glyphs = _stripped(glyphs)
     text = "".join(glyph.char for glyph in glyphs)
-    if not text or sum(glyph.confidence for glyph in glyphs) < _MIN_SCORE * len(glyphs):
+    if not text.strip() or sum(glyph.confidence for glyph in glyphs) < _MIN_SCORE * len(glyphs):
         return None
     text = _COUNT.sub(lambda found: superscript(found[0].replace("°", "9")), _NEGATIVE.sub("－", text))
     corners = tuple((float(x), float(y)) for x, y in box)
     score = math.prod(glyph.confidence for glyph in glyphs if glyph.char.isalnum())
-    unsure = (at for at, glyph in enumerate(glyphs) if glyph.confidence < SURE or glyph.gap > GAP)
-    doubts = tuple(_doubt(at, glyphs[at]) for at in unsure)
+    doubts = tuple(_doubt(at, one) for at, one in enumerate(glyphs) if one.confidence < SURE or one.gap > GAP)
     return Word(text, corners, round(score, 6), doubts)
-
-
-def _rivals(words: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
-    """Yield word, place and another ideograph that may stand there, of places that are not looked at again anyway."""
-    for row, word in enumerate(words):
-        for doubt in (one for one in word.doubts or () if is_ideograph(word.text[one.at])):
-            if share_of(word.text, doubt) >= _AGAIN:
-                likely = (char for char, share in doubt.others if share >= _RIVAL and is_ideograph(char))
-                yield from ((row, doubt.at, char) for char in likely if plain(char) != plain(word.text[doubt.at]))
 
 
 def _both(own: str, doubt: Doubt, again: Glyph) -> Doubt:
@@ -191,12 +187,6 @@ def _both(own: str, doubt: Doubt, again: Glyph) -> Doubt:
     shares = {char: round(share * scale, 4) for char, share in both.items()}
     others = sorted((one for one in shares.items() if one[0] != own and one[1]), key=lambda one: -one[1])
     return Doubt(doubt.at, shares[own], doubt.gap, tuple(others))
-
-
-def _stripped(glyphs: list[Glyph]) -> list[Glyph]:
-    """The glyphs without spaces at either end."""
-    inner = [at for at, glyph in enumerate(glyphs) if not glyph.char.isspace()]
-    return glyphs[inner[0] : inner[-1] + 1] if inner else []
 
 
 def _doubt(at: int, glyph: Glyph) -> Doubt:

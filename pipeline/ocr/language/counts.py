@@ -27,6 +27,7 @@ _RAREST = 2e-8  # The least probability: one of 50 million characters
 Codes = NDArray[np.int64]
 Keys = NDArray[np.uint32]
 Values = NDArray[np.float32]
+Places = Iterator[tuple[int, int]]  # Text and place in it
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -183,16 +184,14 @@ def out_of_place(texts: Sequence[str], language: Language) -> list[dict[int, str
     return found
 
 
-def maybe_unknown(texts: Sequence[str], script: str, language: Language) -> Iterator[tuple[int, int]]:
+def maybe_unknown(texts: Sequence[str], script: str, language: Language) -> Places:
     """Yield text and place of ideographs for which one of the script that the quick model does not know may stand."""
     known = {key: [one for one in row if script_of(one) in (None, script)] for key, row in look_alikes(BEYOND).items()}
     seen = ((row, at, known.get(char, ())) for row, text in enumerate(texts) for at, char in enumerate(text))
     yield from as_likely(texts, [(row, at, one) for row, at, own in seen for one in own], language)
 
 
-def as_likely(
-    texts: Sequence[str], asked: Iterable[tuple[int, int, str]], language: Language
-) -> Iterator[tuple[int, int]]:
+def as_likely(texts: Sequence[str], asked: Iterable[tuple[int, int, str]], language: Language) -> Places:
     """Yield text and place of which the neighbours make the character beside them not much less likely than its own."""
     places = list(asked)
     windows = _windows(texts, [place[:2] for place in places])

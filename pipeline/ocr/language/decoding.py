@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from build_dataset.pipeline.characters import is_traditional, script_of, simple_forms
+from build_dataset.pipeline.characters import in_taiwan, is_traditional, script_of
 from build_dataset.pipeline.ocr.glyphs import is_common
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language import counts, letters
@@ -42,8 +42,7 @@ _SEEN = -0.005  # Natural logarithm of the probability by sight from which what 
 _UNLEARNED = -12.0  # What the network would say of a character that it does not know, at most the least of the others
 _RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
 _MARGIN, _LEAST_SIGHT, _WRITTEN = 2.5, -4.5, 0.9
-"""Log odds from which a character is changed, by both and by sight; never at a line end: 減刑 of 湮滅刑事證據. And how
-sure it is then, at least: the 蝶 of 隆蝶, for 嵴, does not become 峭."""
+"""Log odds from which a character is changed, by both and by sight, never at a line end; and how sure it is then."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _UNKNOWN = 0.5  # The most that a character is sure of where a look-alike fits far better, or beside unclaimed ink
@@ -186,8 +185,7 @@ def _draft(word: Word, choices: Sequence[_Choice], strange: Mapping[int, str], l
 def _choices(word: Word, script: str) -> Iterator[_Choice]:
     """Yield the places with ideographs that are unsure, with the characters of the page's script that may stand there.
 
-    A form of the other script is no character of its own: 结 adds to 結 on a traditional page, where 颏 stands for 頦;
-    復 and 複 are two.
+    A form of the other script is no character of its own: on a traditional page 结 adds to 結; 復 and 複 are two.
     """
     for doubt in (doubt for doubt in word.doubts or () if is_ideograph(word.text[doubt.at])):
         kinds: dict[str, float] = {}
@@ -213,11 +211,8 @@ def _choices(word: Word, script: str) -> Iterator[_Choice]:
 
 @cache
 def _form(char: str, script: str) -> str:
-    """Return a simplified character, in traditional text, as the one that alone is simplified to it: 頦 for 颏."""
-    if script != "big5" or script_of(char) != "gb2312":
-        return char
-    forms = [old for old, new in simple_forms().items() if new == char and script_of(old) == script]
-    return forms[0] if len(forms) == 1 else char
+    """Return a simplified character, in traditional text, as the one that is printed there: 頦 for 颏."""
+    return in_taiwan(char) if script == "big5" and script_of(char) == "gb2312" else char
 
 
 @cache
