@@ -84,5 +84,5 @@ def test_three_characters_are_no_more_frequent_than_the_first_two_and_the_last_t
 
 
 def test_another_character_is_as_likely_where_its_neighbours_bear_it_out():
-    asked = [(0, 1, "週"), (0, 1, "鼠"), (1, 0, "週")]
-    assert list(as_likely(["一遇即可", "遇到"], asked, Language())) == [(0, 1)]
+    asked = [(0, 2, "探"), (0, 2, "揉"), (1, 2, "伴"), (1, 2, "佚")]
+    assert list(as_likely(["手術採全身", "神經件行"], asked, Language())) == [(0, 2), (1, 2)]
