@@ -45,6 +45,14 @@ def simple_forms() -> dict[str, str]:
     return {old: new for old, new in pairs if old != new and len(new) == 1}
 
 
+@cache
+def in_taiwan(text: str) -> str:
+    """Return a text in the traditional characters that Taiwan prints; 腭 as 顎, which are one there."""
+    from opencc import OpenCC
+
+    return str(OpenCC("s2tw").convert(text))
+
+
 MANY = 4
 """Least ratio of traditional to simplified characters in a traditional paper. A poor scan of one had
 2 simplified characters in 100; a simplified paper has no traditional ones but in names."""

@@ -29,6 +29,5 @@ class CleanParams(Params):
     @property
     def least_confidence(self) -> float:
         """The confidence from which so few of the kept questions are wrong (``confidence.toml``)."""
-        measured = shipped_toml("build_dataset.pipeline.clean", "confidence.toml")
-        pairs = zip(measured["wrong"], measured["least"], strict=True)
-        return float(min(least for wrong, least in pairs if wrong <= self.max_wrong))
+        wrong, least = shipped_toml("build_dataset.pipeline.clean", "confidence.toml").values()
+        return float(min(sure for share, sure in zip(wrong, least, strict=True) if share <= self.max_wrong))

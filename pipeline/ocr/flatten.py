@@ -38,7 +38,7 @@ class Flat(NamedTuple):
     """A flattened page."""
 
     pixels: Pixels
-    nodes: Floats | None
+    nodes: Floats | None = None
     """Of a grid of nodes over the flat page, rows x columns, x and y on the page as it was, 0..1; None where flat."""
 
 
@@ -59,7 +59,7 @@ def flatten(pixels: Pixels) -> Flat:
     small = cv2.resize(grey, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
     pieces = _pieces(np.asarray(small, dtype=np.uint8))
     if pieces is None or (found := _field(pieces, size)) is None:
-        return Flat(pixels, None)
+        return Flat(pixels)
     field, slope = found
     x, y = np.meshgrid(np.linspace(0, size[0], NODES[1]), np.linspace(0, size[1], NODES[0]))
     places = np.stack([x + _shear(pieces, size, slope, x, y), y], axis=2) / size
@@ -134,8 +134,7 @@ def _field(pieces: _Pieces, size: tuple[int, int]) -> tuple[Floats, float] | Non
         normal = matrix.T @ (matrix * trust[:, None]) + bend
         field = np.asarray(np.linalg.solve(normal, matrix.T @ (apart * trust)), dtype=np.float64)
         left = np.abs(matrix @ field - apart)
-        huber = 1 / np.maximum(1.0, left / (0.15 * pieces.height))  # few points far off count little
-        trust = np.asarray(huber, dtype=np.float64)
+        trust = 1 / np.maximum(1.0, left / (0.15 * pieces.height))  # few points far off count little
     x = points[:, 0] - np.bincount(owners, points[:, 0])[owners] / count[owners]
     slope = float(x @ (matrix @ field)) / max(float(x @ x), 1e-9)
     unlevel = np.percentile(np.abs(matrix @ field - slope * x), 98)

@@ -58,8 +58,7 @@ def mend_line(text: str, seen: str) -> str:
 
     Nothing is replaced where these are not found, or found twice. Control characters may stand for nothing, or a space.
     """
-    flat = _flat(seen)
-    return _LOST.sub(lambda found: _replacement(found, flat), text)
+    return _LOST.sub(lambda found: _replacement(found, _flat(seen)), text)
 
 
 def _replacement(found: re.Match[str], flat: str) -> str:

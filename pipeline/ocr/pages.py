@@ -41,11 +41,10 @@ class Job(NamedTuple):
     boxes: tuple[Rect, ...] = ()  # Lines of the page that are read from their pictures; empty for all of the page
 
 
-class TextLayerReader:
+class TextLayerReader(NamedTuple):
     """Reads text layers, or finds that a page needs OCR."""
 
-    def __init__(self, params: OcrParams) -> None:
-        self.params = params
+    params: OcrParams
 
     def key(self, job: Job) -> str:
         """Return the key of what is read, which names all that can change it; ``max_pixels`` bounds a look."""
@@ -135,15 +134,13 @@ class PageStore:
     def doubtful(self, readings: Sequence[DocumentState]) -> list[Job]:
         """Return the pages that the first engine is not sure of, where there is a second one."""
         jobs = (Job(one, page) for one in (readings if self.second else ()) for page in one.sound)
-        return [job for job in jobs if self._is_doubtful(self._first(job.reading, job.page))]
-
-    def _is_doubtful(self, page: PageRead) -> bool:
-        return page.confidence is not None and page.confidence < self._least
+        sure = ((self._first(job.reading, job.page).confidence, job) for job in jobs)
+        return [job for confidence, job in sure if confidence is not None and confidence < self._least]
 
     def page(self, reading: DocumentState, number: int) -> PageRead:
         """The page, laid out; blank with the reason when it could not be read."""
         page = self._first(reading, number)
-        if self.second is None or not self._is_doubtful(page):
+        if self.second is None or page.confidence is None or page.confidence >= self._least:
             return page
         found = self._store.get(self.second.key(Job(reading, number)))
         return page if found is None else compare_readings(page, self.second.laid_out(found, ""))

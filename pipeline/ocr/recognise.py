@@ -91,9 +91,9 @@ def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, alone: bool) -
     pixels = fit_opencv(pixels)
     cleaned = clean_page(pixels) if params.clean_images else pixels
     if alone:
-        turned, flat, words = read_upright(engine, cleaned, flatten if params.clean_images else _as_it_is)
+        turned, flat, words = read_upright(engine, cleaned, flatten if params.clean_images else Flat)
     else:
-        turned, flat, words = 0, _as_it_is(cleaned), engine.recognise(cleaned)
+        turned, flat, words = 0, Flat(cleaned), engine.recognise(cleaned)
     words = with_overlooked(engine, flat.pixels, words)
     believed = legibility(pixels)
     # Shadows and hands on a photograph look like figures, so it is not searched for any.
@@ -102,12 +102,8 @@ def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, alone: bool) -
     return _Seen(width, height, words, marks, believed, turned, flat.nodes)
 
 
-def _as_it_is(pixels: Pixels) -> Flat:
-    return Flat(pixels, None)
-
-
 def read_upright(
-    engine: OcrEngine, pixels: Pixels, level: Callable[[Pixels], Flat] = _as_it_is
+    engine: OcrEngine, pixels: Pixels, level: Callable[[Pixels], Flat] = Flat
 ) -> tuple[int, Flat, list[Word]]:
     """Degrees by which an image was turned counter-clockwise to be upright, the turned image and its words.
 
@@ -118,8 +114,7 @@ def read_upright(
         flat = level(np.ascontiguousarray(np.rot90(pixels, angle // 90)))
         return angle, flat, engine.recognise(flat.pixels)
 
-    first = read(0)
-    words = first[2]
+    _, _, words = first = read(0)
     if len(words) < 3:  # too few to tell how the page lies
         return first
     sides = [word.box for word in words if len(word.text) > 1]  # one character lies no way

@@ -125,8 +125,10 @@ def is_mojibake(text: str) -> bool:
 def unread_lines(page: Any, read: Sequence[Rect], areas: Sequence[Rect]) -> float:
     """Length in points of what looks like lines of text in ``areas`` and is none of the text layer's, ``read``."""
     pixmap = page.get_pixmap(dpi=DPI, colorspace=pymupdf.csGRAY, alpha=False)
-    grey = np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.stride)
-    ink = _printed(grey[:, : pixmap.width])
+    grey = np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.stride)[:, : pixmap.width]
+    paper = cv2.morphologyEx(grey, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8))
+    # Darker than its surroundings, which are wider than any stroke, whatever the paper's own grey
+    ink = np.asarray(cv2.subtract(paper, grey) > _DARK, dtype=np.uint8)
     looked = np.zeros_like(ink)
     _fill(looked, areas, 1, 0.0)
     _fill(looked, read, 0, 1.5)  # points around runs: accents, descenders
@@ -139,12 +141,6 @@ def _fill(mask: Mask, boxes: Sequence[Rect], value: int, margin: float) -> None:
         left, top = (max(0, int((edge - margin) * scale)) for edge in (box.x0, box.y0))
         right, bottom = (max(0, int((edge + margin) * scale) + 1) for edge in (box.x1, box.y1))
         mask[top:bottom, left:right] = value
-
-
-def _printed(grey: Mask) -> Mask:
-    """Return where something is printed: darker than its surroundings, whatever the paper's own grey."""
-    paper = cv2.morphologyEx(grey, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8))  # wider than any stroke
-    return np.asarray(cv2.subtract(paper, grey) > _DARK, dtype=np.uint8)
 
 
 def _line_lengths(ink: Mask) -> list[float]:

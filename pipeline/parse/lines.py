@@ -9,11 +9,9 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import accumulate, groupby, pairwise
-from typing import TYPE_CHECKING
 
-from build_dataset.pipeline.characters import is_traditional, script_of
+from build_dataset.pipeline.characters import in_taiwan, is_traditional, script_of
 from build_dataset.pipeline.parse.fields import opens_field
 from build_dataset.pipeline.parse.folding import fold, width
 from build_dataset.pipeline.parse.heads import number_candidate, split_heads
@@ -22,9 +20,6 @@ from build_dataset.pipeline.parse.running import without_running
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Box, Line, LineKind, Span, UnsureCharacter
 from build_dataset.schemas.grouping import group_values
-
-if TYPE_CHECKING:
-    from opencc import OpenCC
 
 _P = Patterns(__name__)
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
@@ -124,19 +119,9 @@ def in_one_script(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 def _traditional(text: str) -> str:
     foreign = {old for old in _P.han.findall(text) if script_of(old) == "gb2312" or not old.encode("cp950", "ignore")}
-    if not foreign:
-        return text
-    converted = _converter().convert(text)
-    if len(converted) != len(text):
+    if not foreign or len(converted := in_taiwan(text)) != len(text):
         return text
     return "".join(new if old in foreign else old for old, new in zip(text, converted, strict=True))
-
-
-@cache
-def _converter() -> "OpenCC":
-    from opencc import OpenCC
-
-    return OpenCC("s2tw")
 
 
 class ColumnEdges:

@@ -104,9 +104,8 @@ class Cascade:
                 whole.add(part.line)
             else:
                 found[part.line] = spliced
-        left = sorted(whole)
-        for index, glyphs in zip(left, self.good.read([images[at] for at in left]), strict=True):
-            found[index] = glyphs
+        for index in sorted(whole):
+            (found[index],) = self.good.read([images[index]])
         for index in {part.line for part in parts} | whole:  # In the others none is left over: it is read again
             mark_lost(images[index], found[index])
         return found

@@ -3,12 +3,13 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,8 +27,8 @@ from build_dataset.pipeline.ocr.engines.network import (
 )
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Pixels, Word
-from build_dataset.pipeline.ocr.language.counts import out_of_place, shipped_language
-from build_dataset.pipeline.ocr.language.letters import FLOOR, OPTION, plain, share_of
+from build_dataset.pipeline.ocr.language.counts import as_likely, out_of_place, shipped_language
+from build_dataset.pipeline.ocr.language.letters import FLOOR, OPTION, is_ideograph, plain, share_of
 from build_dataset.pipeline.ocr.params import RapidOcrParams
 from build_dataset.schemas.errors import UserError
 
@@ -45,7 +46,8 @@ _COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
 _NEGATIVE = re.compile(r"(?<=[A-Za-z][(（])一(?=[)）])|(?<=\w[(（])一(?=[)）].*[(（][+＋±])")
 """A minus sign that was read as a number: HBsAg（一）, 尿糖(一)，蛋白(+)."""
 
-_AGAIN = 0.97  # Probability of a letter, digit or ideograph below which it is looked at again
+_AGAIN, _RIVAL = 0.97, 0.005
+"""Probability of a character below which it is looked at again, and of another that fits from which: 一遇 for 一週."""
 _LOOKS = ((1.2, 3), (0.85, 7))  # Factors on the width of what is seen then, and characters beside it
 _EM_STEPS, _NEAR = 2.5, 1.5  # From the middle of a character to its edge, and between two looks at one
 
@@ -79,8 +81,6 @@ class RapidEngine(OcrEngine):
     requirement = "rapidocr"
 
     def __init__(self, params: RapidOcrParams) -> None:
-        import cv2
-
         cv2.setNumThreads(1)
         runs_on = backend(params)
         self._detector = Detector(_model("tiny", "det"), runs_on, params.detection_side)
@@ -104,7 +104,7 @@ class RapidEngine(OcrEngine):
 
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The lines of an RGB image."""
-        page = np.ascontiguousarray(pixels[:, :, ::-1])
+        page = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), np.uint8)
         cut = [(box, cut_line(page, box)) for box in self._detector.find(page)]
         found = [(box, image) for box, image in cut if image is not None]
         lines = self._lines.read([image for _, image in found])
@@ -113,13 +113,24 @@ class RapidEngine(OcrEngine):
             raise_digits(image, glyphs)
             if any(glyph.gap >= 1 for glyph in glyphs):
                 image, glyphs = self._wider(page, box) or (image, glyphs)
-            glyphs = _stripped(glyphs)
+            inner = [at for at, glyph in enumerate(glyphs) if not glyph.char.isspace()] or [-1]
+            glyphs = glyphs[inner[0] : inner[-1] + 1]
             if word := _word(box, glyphs):
                 words.append((word, glyphs, image))
-        strange = out_of_place([word.text for word, *_ in words], shipped_language())
-        return [self._looked_at(*word, places) for word, places in zip(words, strange, strict=True)]
+        texts = [word.text for word, *_ in words]
+        again = [set(own) for own in out_of_place(texts, shipped_language())]
+        likely = (
+            (row, doubt.at, char)
+            for row, (word, *_) in enumerate(words)
+            for doubt in word.doubts or ()
+            for char, share in doubt.others
+            if share >= _RIVAL and is_ideograph(char) and plain(char) != plain(word.text[doubt.at])
+        )
+        for row, at in as_likely(texts, likely, shipped_language()):
+            again[row].add(at)
+        return [self._looked_at(*word, places) for word, places in zip(words, again, strict=True)]
 
-    def _looked_at(self, word: Word, glyphs: Sequence[Glyph], image: Pixels, strange: Iterable[int]) -> Word:
+    def _looked_at(self, word: Word, glyphs: Sequence[Glyph], image: Pixels, strange: Collection[int]) -> Word:
         """Return a word whose unsure and strange characters are looked at again, in a wider and a narrower picture."""
         doubts = {doubt.at: doubt for doubt in word.doubts or ()}
         labels = {found.end() - 1 for found in OPTION.finditer(word.text)}  # Their letters are known by their order
@@ -151,15 +162,13 @@ class RapidEngine(OcrEngine):
 
 
 def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
-    glyphs = _stripped(glyphs)
     text = "".join(glyph.char for glyph in glyphs)
-    if not text or sum(glyph.confidence for glyph in glyphs) < _MIN_SCORE * len(glyphs):
+    if not text.strip() or sum(glyph.confidence for glyph in glyphs) < _MIN_SCORE * len(glyphs):
         return None
     text = _COUNT.sub(lambda found: superscript(found[0].replace("°", "9")), _NEGATIVE.sub("－", text))
     corners = tuple((float(x), float(y)) for x, y in box)
     score = math.prod(glyph.confidence for glyph in glyphs if glyph.char.isalnum())
-    unsure = (at for at, glyph in enumerate(glyphs) if glyph.confidence < SURE or glyph.gap > GAP)
-    doubts = tuple(_doubt(at, glyphs[at]) for at in unsure)
+    doubts = tuple(_doubt(at, one) for at, one in enumerate(glyphs) if one.confidence < SURE or one.gap > GAP)
     return Word(text, corners, round(score, 6), doubts)
 
 
@@ -178,12 +187,6 @@ def _both(own: str, doubt: Doubt, again: Glyph) -> Doubt:
     shares = {char: round(share * scale, 4) for char, share in both.items()}
     others = sorted((one for one in shares.items() if one[0] != own and one[1]), key=lambda one: -one[1])
     return Doubt(doubt.at, shares[own], doubt.gap, tuple(others))
-
-
-def _stripped(glyphs: list[Glyph]) -> list[Glyph]:
-    """The glyphs without spaces at either end."""
-    inner = [at for at, glyph in enumerate(glyphs) if not glyph.char.isspace()]
-    return glyphs[inner[0] : inner[-1] + 1] if inner else []
 
 
 def _doubt(at: int, glyph: Glyph) -> Doubt:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -27,6 +27,7 @@ _RAREST = 2e-8  # The least probability: one of 50 million characters
 Codes = NDArray[np.int64]
 Keys = NDArray[np.uint32]
 Values = NDArray[np.float32]
+Places = Iterator[tuple[int, int]]  # Text and place in it
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -164,7 +165,8 @@ simplified and 99 in traditional Chinese, and of all the others .1 and .4 %."""
 def out_of_place(texts: Sequence[str], language: Language) -> list[dict[int, str]]:
     """Return of each text the places that have an ideograph which does not fit, and a likely look-alike of each."""
     found: list[dict[int, str]] = [{} for _ in texts]
-    seen, windows = _windows(texts, look_alikes())
+    seen = [(row, at) for row, text in enumerate(texts) for at, char in enumerate(text) if char in look_alikes()]
+    windows = _windows(texts, seen)
     rare = language.lacks(windows[:, 1], windows[:, 2]) | language.lacks(windows[:, 2], windows[:, 3])
     windows = windows[rare]
     told = language.of_rows(windows, besides=1)
@@ -182,24 +184,31 @@ def out_of_place(texts: Sequence[str], language: Language) -> list[dict[int, str
     return found
 
 
-def maybe_unknown(texts: Sequence[str], script: str, language: Language) -> Iterator[tuple[int, int]]:
+def maybe_unknown(texts: Sequence[str], script: str, language: Language) -> Places:
     """Yield text and place of ideographs for which one of the script that the quick model does not know may stand."""
     known = {key: [one for one in row if script_of(one) in (None, script)] for key, row in look_alikes(BEYOND).items()}
-    seen, windows = _windows(texts, known)
-    rows = [index for index, (row, at) in enumerate(seen) for _ in known[texts[row][at]]]
-    others = windows[rows]
-    others[:, 2] = codes_of("".join(one for row, at in seen for one in known[texts[row][at]]))
+    seen = ((row, at, known.get(char, ())) for row, text in enumerate(texts) for at, char in enumerate(text))
+    yield from as_likely(texts, [(row, at, one) for row, at, own in seen for one in own], language)
+
+
+def as_likely(texts: Sequence[str], asked: Iterable[tuple[int, int, str]], language: Language) -> Places:
+    """Yield text and place of which the neighbours make the character beside them not much less likely than its own."""
+    places = list(asked)
+    windows = _windows(texts, [place[:2] for place in places])
+    others = windows.copy()
+    others[:, 2] = codes_of("".join(one for *_, one in places))
     told, those = (language.of_rows(some, besides=1).sum(axis=1) for some in (windows, others))
-    yield from (seen[rows[index]] for index in np.flatnonzero(those - told[rows] > _POSSIBLE).tolist())
+    yield from (places[index][:2] for index in np.flatnonzero(those - told > _POSSIBLE).tolist())
 
 
-def _windows(texts: Sequence[str], known: Mapping[str, Any]) -> tuple[list[tuple[int, int]], Codes]:
-    """Return text and place of known characters, and the codes of each with two on either side."""
-    seen = [(row, at) for row, text in enumerate(texts) for at, char in enumerate(text) if char in known]
-    starts = np.cumsum([0, *(len(text) + 4 for text in texts)])
-    codes = np.concatenate([*map(padded, texts), np.zeros(0, np.int64)])
-    middle = np.array([starts[row] + at + 2 for row, at in seen], np.intp)
-    return seen, codes[middle[:, None] + np.arange(-2, 3)]
+def _windows(texts: Sequence[str], places: Sequence[tuple[int, int]]) -> Codes:
+    """Return the codes of each place of a text with two on either side."""
+    starts = np.cumsum([2, *(len(text) + 4 for text in texts)])
+    codes = codes_of("".join(f"  {text}  " for text in texts))
+    for start, text in zip(starts.tolist(), texts, strict=False):
+        codes[start - 2 : start] = codes[start + len(text) : start + len(text) + 2] = 0
+    middle = np.array([starts[row] + at for row, at in places], np.intp)
+    return np.asarray(codes[middle[:, None] + np.arange(-2, 3)])
 
 
 shipped_language = cache(Language)  # Of what ships with the package alone

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from build_dataset.pipeline.characters import is_traditional, script_of
+from build_dataset.pipeline.characters import in_taiwan, is_traditional, script_of
 from build_dataset.pipeline.ocr.glyphs import is_common
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language import counts, letters
@@ -41,8 +41,8 @@ _NEXT_LINE = 2.5  # Greatest distance of the next line of a column, in heights o
 _SEEN = -0.005  # Natural logarithm of the probability by sight from which what stands around is not asked
 _UNLEARNED = -12.0  # What the network would say of a character that it does not know, at most the least of the others
 _RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
-_MARGIN, _LEAST_SIGHT = 2.5, -4.5
-"""Log odds from which a character is changed, by both and by sight; never at a line end: 減刑 of 湮滅刑事證據."""
+_MARGIN, _LEAST_SIGHT, _WRITTEN = 2.5, -4.5, 0.9
+"""Log odds from which a character is changed, by both and by sight, never at a line end; and how sure it is then."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _UNKNOWN = 0.5  # The most that a character is sure of where a look-alike fits far better, or beside unclaimed ink
@@ -97,11 +97,14 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
         labels = {found.end() - 1 for found in letters.OPTION.finditer(draft.text)}
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
         told = dict(zip(places, probabilities(rows).tolist(), strict=True))
+        left = {at: draft.text[at] for at in draft.changes if is_ideograph(draft.text[at]) and told[at] < _WRITTEN}
+        told |= {at: min(1 - told[at], _UNKNOWN) for at in left}
         sure = {at: min(one, _UNKNOWN) if at in draft.strange else one for at, one in told.items() if at not in labels}
         sure |= letters.chances_of_marks(draft.text, draft.doubts)
         sure |= {at: min(sure.get(at, 1.0), _UNKNOWN) for at, doubt in draft.doubts.items() if doubt.gap >= 1}
-        unsure = tuple(unsure_characters(draft.text, sure, draft.doubts, {**draft.strange, **draft.changes}))
-        found.append(replace(word, text=draft.text, confidence=prod(sure.values()), unsure=unsure))
+        text = "".join(draft.changes[at] if at in left else char for at, char in enumerate(draft.text))
+        unsure = tuple(unsure_characters(text, sure, draft.doubts, {**draft.strange, **draft.changes, **left}))
+        found.append(replace(word, text=text, confidence=prod(sure.values()), unsure=unsure))
     return found
 
 
@@ -182,18 +185,18 @@ def _draft(word: Word, choices: Sequence[_Choice], strange: Mapping[int, str], l
 def _choices(word: Word, script: str) -> Iterator[_Choice]:
     """Yield the places with ideographs that are unsure, with the characters of the page's script that may stand there.
 
-    A form of the other script is no character of its own: 结 adds to 結 on a traditional page; 復 and 複 are two.
+    A form of the other script is no character of its own: on a traditional page 结 adds to 結; 復 and 複 are two.
     """
     for doubt in (doubt for doubt in word.doubts or () if is_ideograph(word.text[doubt.at])):
         kinds: dict[str, float] = {}
-        others = [(char, share) for char, share in doubt.others if share >= _LEAST_SHARE and len(char) == 1]
-        marks = {char: share for char, share in others if not is_ideograph(char)}
-        for char, value in ((word.text[doubt.at], doubt.sure), *doubt.others):
+        seen = [(_form(char, script), share) for char, share in doubt.others if len(char) == 1]
+        marks = {char: share for char, share in seen if share >= _LEAST_SHARE and not is_ideograph(char)}
+        for char, value in ((word.text[doubt.at], doubt.sure), *seen):
             if is_ideograph(char) and value >= _LEAST_SHARE:
                 forms = [one for one in kinds if plain(one) == plain(char)]  # At most one of two is usual: 确 of 確
                 same = [one for one in forms if not (is_common(one, script) and is_common(char, script))]
                 if not same:
-                    kinds[char] = value
+                    kinds[char] = kinds.get(char, 0.0) + value
                 elif not _fits(same[0], script) and _fits(char, script):
                     kinds = {char if one == same[0] else one: share for one, share in kinds.items()}
                     kinds[char] += value
@@ -204,6 +207,12 @@ def _choices(word: Word, script: str) -> Iterator[_Choice]:
         some = {one: kinds[one] for one in written} | dict(list(marks.items())[:_MARKS])
         sight = [log(max(share, letters.FLOOR)) for share in some.values()]
         yield _Choice(doubt.at, [*some], sight, len(written), [])
+
+
+@cache
+def _form(char: str, script: str) -> str:
+    """Return a simplified character, in traditional text, as the one that is printed there: 頦 for 颏."""
+    return in_taiwan(char) if script == "big5" and script_of(char) == "gb2312" else char
 
 
 @cache

@@ -336,4 +336,4 @@ def test_only_a_part_at_the_start_of_a_line_starts_where_a_printed_line_does() -
 
     good = Starting()
     Cascade(Printed({"患": "囗", "就": "囗"}), good, 1.0).read([image(TEXT)])
-    assert good.starts == [[True, False], None]
+    assert good.starts == [[True, False]]

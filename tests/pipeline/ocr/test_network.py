@@ -292,7 +292,9 @@ def test_models_run_on_one_thread_that_is_not_pinned(monkeypatch: pytest.MonkeyP
     known = {("framework", "character"): SimpleNamespace(value="甲\n乙")}
     model = SimpleNamespace(has_rt_info=lambda name: tuple(name) in known, get_rt_info=lambda name: known[tuple(name)])
     request = SimpleNamespace(
-        infer=lambda values, share_inputs: told.append((values, share_inputs)),
+        set_input_tensor=told.append,
+        start_async=lambda: told.append("started"),
+        wait=lambda: told.append("waited"),
         get_output_tensor=lambda: SimpleNamespace(data="output"),
     )
 
@@ -301,12 +303,12 @@ def test_models_run_on_one_thread_that_is_not_pinned(monkeypatch: pytest.MonkeyP
         return SimpleNamespace(create_infer_request=lambda: request)
 
     core = SimpleNamespace(read_model=lambda path: model, compile_model=compiled)
-    monkeypatch.setitem(sys.modules, "openvino", SimpleNamespace(Core=lambda: core))
+    monkeypatch.setitem(sys.modules, "openvino", SimpleNamespace(Core=lambda: core, Tensor=lambda values, **how: how))
     run, characters = load_network(Path("a.onnx"), "openvino")
     assert (run(np.zeros(1, np.float32)), characters) == ("output", ["甲", "乙"])
     options = {"INFERENCE_NUM_THREADS": 1, "ENABLE_CPU_PINNING": False, "NUM_STREAMS": 1}
     assert told[0] == (True, "CPU", options)
-    assert told[1][1] is True, "what is given is not copied"
+    assert told[1:] == [{"shared_memory": True}, "started", "waited"], "what is given is not copied"
     known.clear()
     assert load_network(Path("a.onnx"), "openvino")[1] == []
 

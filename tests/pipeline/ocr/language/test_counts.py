@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from build_dataset.pipeline.ocr.language.counts import BREAK, DIGIT, LETTER, Language, NgramCounts, codes_of, keys_of
+from build_dataset.pipeline.ocr.language.counts import (
+    BREAK,
+    DIGIT,
+    LETTER,
+    Language,
+    NgramCounts,
+    as_likely,
+    codes_of,
+    keys_of,
+)
 
 NOTHING = NgramCounts(np.zeros(0, np.uint32), np.zeros(0, np.float32))
 
@@ -72,3 +81,8 @@ def test_three_characters_are_no_more_frequent_than_the_first_two_and_the_last_t
     counts = NgramCounts(keys[order], np.full(len(keys), 9.0, np.float32)[order])
     without = NgramCounts(keys[:-1][np.argsort(keys[:-1])], np.full(len(keys) - 1, 9.0, np.float32))
     assert Language([], counts).logs(*codes) == Language([], without).logs(*codes)
+
+
+def test_another_character_is_as_likely_where_its_neighbours_bear_it_out():
+    asked = [(0, 2, "探"), (0, 2, "揉"), (1, 2, "伴"), (1, 2, "佚")]
+    assert list(as_likely(["手術採全身", "神經件行"], asked, Language())) == [(0, 2), (1, 2)]

@@ -279,7 +279,7 @@ def test_what_is_written_against_the_picture_waits():
 
 def test_a_word_before_a_number_in_a_circle_is_decided_by_the_same_word_elsewhere():
     text = "D.催①③⑤"
-    seen = word(text, doubt(text, "催", 0.5, ("僅", 0.25)))
+    seen = word(text, doubt(text, "催", 0.5, ("僅", 0.45)))
     language = Language(recognised=["A.僅①②", "B.僅②③", "C.僅②④⑤"] * 3)
     assert decode([word("醫學診療藥劑"), seen], language)[1].text == "D.僅①③⑤"
 
@@ -288,3 +288,17 @@ def test_a_character_of_the_other_script_that_both_have_is_a_form_where_it_is_ra
     text = "下列何者正确無誤"
     sure = confidence("醫學診療藥劑", text, doubt(text, "确", 0.5, ("確", 0.49)))
     assert sure == pytest.approx(confidence("醫學診療藥劑", text, doubt(text, "确", 0.99)), abs=0.01)
+
+
+def test_what_fits_but_is_not_sure_is_suggested_and_not_written():
+    text = "出現氣管隆蝶穿孔"
+    (found,) = decode([word(text, doubt(text, "蝶", 0.6, ("峭", 0.39)))], LANGUAGE)
+    assert found.text == text
+    assert [(one.text, one.other) for one in found.unsure if one.at == text.index("蝶")] == [("蝶", "峭")]
+    assert found.confidence <= 0.5
+
+
+def test_a_simplified_form_speaks_for_the_character_that_a_traditional_page_prints():
+    text = "右側頰舌肌"
+    told = [confidence("醫學診療藥劑", text, doubt(text, "頰", 0.6, (other, 0.39))) for other in ("頦", "颏", "煩")]
+    assert told[0] == told[1] < told[2]
