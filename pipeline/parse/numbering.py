@@ -242,10 +242,11 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     Where more lines stand there, nobody can tell stem from explanation: the item above keeps them all and waits.
     """
     tags = [(index, match) for index, piece in enumerate(pieces) if (match := _P.tag_line.fullmatch(piece.text))]
-    if len(tags) >= UNNUMBERED:  # [单选] [C] over each stem
+    options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
+    keyed = any(tag["key"] for _, tag in tags)  # without it each stands over one question
+    if len(tags) >= UNNUMBERED and (keyed or len(tags) >= PLAIN * len(options)):  # [单选] [C] over each stem
         starts = enumerate(tags, 1)
         return [NumberCandidate(at, n, NumberStyle.BARE, 0, 0.0, n, given=tag["key"]) for n, (at, tag) in starts]
-    options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
     if headed := _headed_items(pieces, options):
         return headed
     above = {index: pieces[index - 2].text for index in options}
