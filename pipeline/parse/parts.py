@@ -75,7 +75,7 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
     first = next((i for i, line in enumerate(lines) if i and _answers(line, labels)), None)
     if first is None:
         return None
-    options = _with_last(run, lines[:first])
+    options = (*run.options[:-1], (run.options[-1][0], join_lines("\n".join(lines[:first]))))  # where stems begin
     parts: list[SubItem] = []
     for line in lines[first:]:
         if answered := _answers(line, labels):
@@ -111,14 +111,9 @@ def _circled_parts(lead: str, lines: list[str], run: OptionRun, labels: set[str]
     if letters and (len(letters) != len(stems) or not set("".join(letters)) <= labels):
         doubt, letters = f"{len(stems)} stems, answers {' '.join(letters)}", []
     answers: list[str | None] = [*letters] if letters else [None] * len(stems)
-    options = _with_last(run, lines[:first])
+    options = (*run.options[:-1], (run.options[-1][0], join_lines("\n".join(lines[:first]))))  # where stems begin
     parts = tuple(SubItem(stem, options, answer) for stem, answer in zip(stems, answers, strict=True))
     return Parts(lead, parts, shared_options=True, doubt=doubt)
-
-
-def _with_last(run: OptionRun, lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """The options, the text of the one that stands last cut where the stems begin."""
-    return (*run.options[:-1], (run.options[-1][0], join_lines("\n".join(lines))))
 
 
 def split_off(text: str) -> tuple[str, str | None]:
