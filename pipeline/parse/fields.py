@@ -126,11 +126,12 @@ def leading_letters(segment: str) -> tuple[str | None, str]:
     match = None if is_coded(segment) else _P.letters.match(segment)
     if not match:
         return None, segment
-    apart = re.split(r"[\s、,，;；和及|.．]+", match[1])
+    said = match[1].replace("and", "、")  # A and C
+    apart = re.split(r"[\s、,，;；和及|&.．]+", said)
     if not ascend(apart):  # C B D: the first is the answer, the rest is not its own
         return apart[0].upper(), segment[match.start(1) + len(apart[0]) :].lstrip(" \t、,，;；.．")
     rest = segment[match.end() :].lstrip(" \t。．.，,；;、:：\n")
-    return "".join(labels_in(match[1].upper())), rest
+    return "".join(labels_in(said.upper())), rest
 
 
 def is_coded(segment: str) -> bool:

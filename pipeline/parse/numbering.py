@@ -239,12 +239,11 @@ def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_
 def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     """Return the items of a paper that prints no numbers: the one line between an answer and option A is a stem.
 
-    Where more lines stand there, nobody can tell stem from explanation: the item above keeps them all and waits.
+    A tag over each, [单选] [C] or 【单选题】, is as good. Where more lines stand there, nobody can tell stem from explanation: the item above keeps them all and waits.
     """
     tags = [(index, match) for index, piece in enumerate(pieces) if (match := _P.tag_line.fullmatch(piece.text))]
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
-    keyed = any(tag["key"] for _, tag in tags)  # without it each stands over one question
-    if len(tags) >= UNNUMBERED and (keyed or len(tags) >= PLAIN * len(options)):  # [单选] [C] over each stem
+    if len(tags) >= max(UNNUMBERED, 0 if any(tag["key"] for _, tag in tags) else PLAIN * len(options)):
         starts = enumerate(tags, 1)
         return [NumberCandidate(at, n, NumberStyle.BARE, 0, 0.0, n, given=tag["key"]) for n, (at, tag) in starts]
     if headed := _headed_items(pieces, options):

@@ -340,7 +340,9 @@ def test_a_picture_under_an_explanation_is_the_explanations():
 
 
 def test_a_case_whose_quotation_was_opened_elsewhere_waits():
-    assert "?1 text_left_over" in outcome(f"1. 常运行”主要与哪种属性相关\n{FOUR}\n答案：A\n2. 肝的功能是\n{FOUR}\n答案：B")
+    assert "?1 text_left_over" in outcome(
+        f"1. 常运行”主要与哪种属性相关\n{FOUR}\n答案：A\n2. 肝的功能是\n{FOUR}\n答案：B"
+    )
 
 
 def test_right_and_wrong_are_all_options_of_a_statement():
@@ -358,3 +360,8 @@ def test_the_words_that_fold_an_answer_are_no_part_of_an_option():
     paper = read_paper("paper.txt", lines_of(text))
     check_gates(paper)
     assert [one.options[-1].text for one in finish(paper, document_of()).questions] == ["丁"] * 3
+
+
+def test_one_letter_or_another_is_no_key():
+    found = outcome("\n".join(f"{at}. {stem}\n{FOUR}\nAnswer: A or C – both" for at, stem in enumerate(STEMS, 1)))
+    assert all(one.startswith("?") for one in found)
