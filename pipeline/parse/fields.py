@@ -96,9 +96,8 @@ def split_fields(text: str) -> Fields:
             explanations.append(rest)
         elif _kind(mark) == "explanation":
             named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
-            stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
-            end = r"\Z" if "解答" in mark[0] else "(?!)"  # 解答：B
-            first = re.match(rf"\s*({LABEL}{{1,11}})\s*(?:[{stop}]\s*|{end})", segment)
+            stop = "[。．，,；;]" if named else r"。|\Z"  # 解答：A。…, 解答：B; 解析：A．错误 speaks of option A
+            first = re.match(rf"\s*({LABEL}{{1,11}})\s*(?:{stop})\s*", segment)
             answers.extend([first[1]] if first else [])
             explanations.append(segment[first.end() :] if first else segment)
     explanation = "\n".join(part for part in map(join_lines, explanations) if part)

@@ -7,7 +7,6 @@ from functools import partial
 from itertools import pairwise
 
 from build_dataset.pipeline.claims.explanations import contradiction
-from build_dataset.pipeline.ocr.glyphs import private_glyphs
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.checks import Checks, Judged, ParseCheck
 from build_dataset.pipeline.parse.draft import Draft, text_of
@@ -91,7 +90,7 @@ def _texts_found(group: str, reason: str, draft: Draft, _: Judged) -> Iterable[s
     """Find texts that a row of a group matches, each by its first one: all of them, or of some groups one text."""
     rows = [(row, pattern) for row, pattern in _TEXTS if row["group"] == group]
     for name, text in [*texts_of(draft), ("explanation", draft.explanation or "")]:
-        shown = text.translate(private_glyphs("typed")) if group == "characters" else structural(text)
+        shown = text if group == "characters" else structural(text)
         matches = ((row, pattern.search(shown)) for row, pattern in rows if name.split()[0] in row["of"])
         row, match = next(((row, match) for row, match in matches if match), (None, None))
         if row and match and row["reason"] == reason:
