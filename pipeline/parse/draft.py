@@ -142,12 +142,11 @@ class Draft:
     @property
     def attachments(self) -> list[str] | None:
         """Kinds of regions inside it; a table whose cells are its options is read, so it is none."""
-        behind = dropwhile(lambda piece: not opens_explanation(piece.text), self.pieces)  # of its explanation
-        told = {place_of(piece) for piece in behind if piece.box is None}
+        behind = dropwhile(lambda piece: not opens_explanation(piece.text), self.pieces)
+        told = {place_of(piece) for piece in behind if piece.box is None}  # of its explanation, in running text
         kinds = {piece.kind for piece in self.all_pieces if piece.kind in REGIONS and place_of(piece) not in told}
-        if self.options_in_cells:
-            kinds.discard(LineKind.TABLE)
-        return sorted(kind.value for kind in kinds) or None
+        read = {LineKind.TABLE} if self.options_in_cells else set()
+        return sorted(kind.value for kind in kinds - read) or None
 
 
 def strip_item_type(draft: Draft) -> None:
