@@ -145,8 +145,7 @@ class Draft:
         behind = dropwhile(lambda piece: not opens_explanation(piece.text), self.pieces)
         told = {place_of(piece) for piece in behind if piece.box is None}  # of its explanation, in running text
         kinds = {piece.kind for piece in self.all_pieces if piece.kind in REGIONS and place_of(piece) not in told}
-        read = {LineKind.TABLE} if self.options_in_cells else set()
-        return sorted(kind.value for kind in kinds - read) or None
+        return sorted(kind.value for kind in kinds - ({LineKind.TABLE} if self.options_in_cells else set())) or None
 
 
 def strip_item_type(draft: Draft) -> None:

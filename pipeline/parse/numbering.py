@@ -239,8 +239,7 @@ def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_
 def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     """Return the items of a paper that prints no numbers: the one line between an answer and option A is a stem.
 
-    A tag over each, [单选] [C] or 【单选题】, is as good. Where more lines stand there, nobody can tell stem from
-    explanation: the item above keeps them all and waits.
+    So is what stands under a tag, 【单选题】. Where more lines stand there, the item above keeps them all and waits.
     """
     tags = [(index, match) for index, piece in enumerate(pieces) if (match := _P.tag_line.fullmatch(piece.text))]
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
