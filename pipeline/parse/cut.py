@@ -29,6 +29,7 @@ UNCHOSEN = 1.4  # the weight of a number that is printed like one of a question 
 UNCLEAR = 0.3  # largest weight by form at which a number may still be a quantity: 38.5℃, 20支/日
 LEAD_LINES = 80  # the most lines of a stem that stands before its number: …应选用（12）。 over 12. A. 甲 B. 乙
 PASSAGE = 60  # least number of characters of a passage's first line
+MORE = 5  # times as many items without a number as lines with one: these are titles
 SHORT = 24  # width below which a line may be the end of the words before it
 
 
@@ -148,8 +149,12 @@ def _numbers(cutting: Cutting) -> None:
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
     weighed = numbering.weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups)
     chain = numbering.best_chain(weighed, boundaries)
-    # items without numbers: all, or those before the first number
-    for mark in (*numbering.unnumbered_items(cutting.pieces[: chain[0].line if chain else None]), *chain):
+    every = numbering.unnumbered_items(cutting.pieces)
+    if chain and len(every) <= MORE * len(chain):  # items without numbers before the first number
+        every = numbering.unnumbered_items(cutting.pieces[: chain[0].line])
+    elif every:  # a number behind an answer is a title's (2. 以下题目出自…), others are of lists in their texts
+        chain = [mark for mark in chain if mark.line and split_fields(cutting.pieces[mark.line - 1].text).answers]
+    for mark in sorted((*every, *chain), key=lambda mark: mark.line):
         cutting.number(mark)
     clear = {mark.line for mark in marks if mark.weight > UNCLEAR}  # not 38.5℃
     cutting.unchosen = _unchosen([mark for mark in weighed if mark.line in clear], cutting)

@@ -4,12 +4,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import dropwhile
 
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
-from build_dataset.pipeline.parse.fields import Fields, is_coded, letter_line, letters_inside
+from build_dataset.pipeline.parse.fields import Fields, is_coded, letter_line, letters_inside, opens_explanation
 from build_dataset.pipeline.parse.heads import INSTRUCTION, SET_ASIDE, announcement
 from build_dataset.pipeline.parse.labels import LABEL, ascend
-from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans, place_of
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.outline import Block, NumberedItem
 from build_dataset.pipeline.patterns import Patterns
@@ -148,10 +149,10 @@ class Draft:
     @property
     def attachments(self) -> list[str] | None:
         """Kinds of regions inside it; a table whose cells are its options is read, so it is none."""
-        kinds = {piece.kind for piece in self.all_pieces if piece.kind in REGIONS}
-        if self.options_in_cells:
-            kinds.discard(LineKind.TABLE)
-        return sorted(kind.value for kind in kinds) or None
+        behind = dropwhile(lambda piece: not opens_explanation(piece.text), self.pieces)
+        told = {place_of(piece) for piece in behind if piece.box is None}  # of its explanation, in running text
+        kinds = {piece.kind for piece in self.all_pieces if piece.kind in REGIONS and place_of(piece) not in told}
+        return sorted(kind.value for kind in kinds - ({LineKind.TABLE} if self.options_in_cells else set())) or None
 
 
 def strip_item_type(draft: Draft) -> None:

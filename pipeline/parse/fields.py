@@ -101,8 +101,8 @@ def split_fields(text: str, *, behind: bool = False) -> Fields:
             explanations.append(rest.lstrip(" .。"))
         elif _kind(mark) == "explanation":
             named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
-            stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
-            first = re.match(rf"\s*({LABEL}{{1,11}})\s*[{stop}]\s*", segment)
+            stop = "[。．，,；;]" if named else r"。|\Z"  # 解答：A。…, 解答：B; 解析：A．错误 speaks of option A
+            first = re.match(rf"\s*({LABEL}{{1,11}})\s*(?:{stop})\s*", segment)
             answers.extend([first[1]] if first else [])
             explanations.append(segment[first.end() :] if first else segment)
     explanation = "\n".join(part for part in map(join_lines, explanations) if part)
@@ -142,11 +142,12 @@ def leading_letters(segment: str) -> tuple[str | None, str]:
     match = None if is_coded(segment) else _P.letters.match(segment)
     if not match:
         return None, segment
-    apart = re.split(r"[\s、,，;；和及|.．]+", match[1])
+    said = match[1].replace("and", "、")  # A and C
+    apart = re.split(r"[\s、,，;；和及|&.．]+", said)
     if not ascend(apart):  # C B D: the first is the answer, the rest is not its own
         return apart[0].upper(), segment[match.start(1) + len(apart[0]) :].lstrip(" \t、,，;；.．")
     rest = segment[match.end() :].lstrip(" \t。．.，,；;、:：\n")
-    return "".join(labels_in(match[1].upper())), rest
+    return "".join(labels_in(said.upper())), rest
 
 
 def is_coded(segment: str) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
@@ -232,16 +232,12 @@ def _targets(run: KeyRun, by_section: Sections, pending: list[int], heads: Count
     if run.head and not named and any(others & _names(numbers) for numbers in by_section.values()):
         return []  # other runs are named after their sections: the section of this one was not read
     if any(entry.letters for entry in run.entries.values()):
-        asks = [section for section in fitting if _has_options(by_section[section].values())]
+        asks = [one for one in fitting if any(draft.options for drafts in by_section[one].values() for draft in drafts)]
         fitting = asks or fitting  # letters answer items with options
     before = [section for section in fitting if section <= run.after_section] or fitting
     shared = {section: len(numbers & by_section[section].keys()) for section in before}
     best = max(before, key=lambda section: (shared[section] / len(numbers | by_section[section].keys()), -section))
     return [best] if shared[best] else []
-
-
-def _has_options(several: Iterable[Sequence[Draft]]) -> bool:
-    return any(draft.options for drafts in several for draft in drafts)
 
 
 def _names(numbers: dict[int, list[Draft]]) -> set[str]:
@@ -258,7 +254,7 @@ def _apply_run(run: KeyRun, sections: Sections, *, replace: bool) -> Unmatched:
             unmatched.append((max(sections), number))
             continue
         short = run.short.get(number, ())
-        lacking = [number for number in short if _has_options(section.get(number, ()) for section in sections.values())]
+        lacking = [at for at in short if any(draft.options for part in sections.values() for draft in part.get(at, ()))]
         for index, draft in enumerate(drafts):
             draft.key_head = entry.head
             letters = entry.letters

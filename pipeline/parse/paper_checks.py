@@ -166,7 +166,7 @@ def _unusual_sizes(judged: Judged) -> Mapping[int, tuple[Draft, int]]:
 @COMPARED("options_missing", "A. 甲 B. 乙 C. 丙 where all others have five options")
 def _fewer_options(judged: Judged) -> Findings:
     for draft, usual in _unusual_sizes(judged).values():
-        if len(draft.options) < usual:
+        if len(draft.options) < usual and not all(_P.verdict.fullmatch(text) for _, text in draft.options):
             yield draft, f"{len(draft.options)} options, {usual} elsewhere in the paper"
 
 

@@ -24,7 +24,7 @@ from build_dataset.schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns(__name__)
 Lines = list[ParsedLine]
-COPY_LIKENESS = 0.8  # least likeness of a question printed twice; others of a subject reach 0.5
+COPY_LIKENESS = 80  # least likeness in per cent of a question printed twice; others of a subject reach 50
 MIN_COPIES = 3  # the least number of questions printed again
 
 
@@ -75,7 +75,7 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
     first = next((i for i, line in enumerate(lines) if i and _answers(line, labels)), None)
     if first is None:
         return None
-    options = _with_last(run, lines[:first])
+    options = (*run.options[:-1], (run.options[-1][0], join_lines("\n".join(lines[:first]))))  # where stems begin
     parts: list[SubItem] = []
     for line in lines[first:]:
         if answered := _answers(line, labels):
@@ -111,14 +111,9 @@ def _circled_parts(lead: str, lines: list[str], run: OptionRun, labels: set[str]
     if letters and (len(letters) != len(stems) or not set("".join(letters)) <= labels):
         doubt, letters = f"{len(stems)} stems, answers {' '.join(letters)}", []
     answers: list[str | None] = [*letters] if letters else [None] * len(stems)
-    options = _with_last(run, lines[:first])
+    options = (*run.options[:-1], (run.options[-1][0], join_lines("\n".join(lines[:first]))))  # where stems begin
     parts = tuple(SubItem(stem, options, answer) for stem, answer in zip(stems, answers, strict=True))
     return Parts(lead, parts, shared_options=True, doubt=doubt)
-
-
-def _with_last(run: OptionRun, lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """The options, the text of the one that stands last cut where the stems begin."""
-    return (*run.options[:-1], (run.options[-1][0], join_lines("\n".join(lines))))
 
 
 def split_off(text: str) -> tuple[str, str | None]:
@@ -248,18 +243,18 @@ def merge_copies(drafts: Sequence[Draft]) -> None:
         pairs = [(first[draft.number or 0], draft) for draft in members if draft.number in first]
         asked = [(original, copy) for original, copy in pairs if original.options and copy.options]
         answered = [copy for _, copy in asked if copy.answer or copy.explanation]  # why copies are
-        alike = [pair for pair in asked if _likeness(*pair) > COPY_LIKENESS] if 2 * len(answered) > len(asked) else []
+        alike = (
+            [pair for pair in asked if fuzz.ratio(*map(_text, pair)) > COPY_LIKENESS]
+            if 2 * len(answered) > len(asked)
+            else []
+        )
         if len(alike) < MIN_COPIES or 2 * len(alike) < len(asked):
             first |= {draft.number or 0: draft for draft in members}
             continue
         for original, copy in pairs:
-            copy.entry = _likeness(original, copy) > COPY_LIKENESS
+            copy.entry = fuzz.ratio(_text(original), _text(copy)) > COPY_LIKENESS
             if copy.entry and copy.options and _text(original) != _text(copy):
                 original.flag("copies_differ", f"printed again, it reads otherwise: {_text(copy)[:60]!r}")
-
-
-def _likeness(original: Draft, copy: Draft) -> float:
-    return fuzz.ratio(_text(original), _text(copy)) / 100
 
 
 def _text(draft: Draft) -> str:

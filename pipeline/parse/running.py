@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence, Set
 from rapidfuzz import fuzz
 
 from build_dataset.pipeline.parse import heads
-from build_dataset.pipeline.parse.fields import opens_explanation
+from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
 from build_dataset.pipeline.parse.folding import fold, letters_alone, spaceless, width, without_digits
 from build_dataset.pipeline.parse.heads import NumberStyle
 from build_dataset.pipeline.parse.labels import opens_option
@@ -121,8 +121,8 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
         # Once on nearly every page, wherever; but what mostly stands before first options asks: 最可能的诊断是.
         once_a_page = pages >= 2 * REPEATED and len(on) == len(set(on)) >= 0.9 * pages
         asks = 2 * sum(_before_options(index, lines, others) == "first" for index in indices) > len(indices)
-        is_foot = once_a_page and not asks
-        if len(text) >= _REFRAIN and (is_foot or _apart(indices, lines, others, edges) >= MOSTLY * len(indices)):
+        told = len(text) < _REFRAIN or split_fields(fold(lines[indices[0]].text)).answers  # Gabarito: D
+        if not told and ((once_a_page and not asks) or _apart(indices, lines, others, edges) >= MOSTLY * len(indices)):
             refrains.add(text)
     refrains |= _beside(refrains, often, texts)
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]

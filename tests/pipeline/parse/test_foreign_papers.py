@@ -276,3 +276,92 @@ def test_a_question_that_is_printed_in_several_tests_has_no_foot_under_its_optio
     others = [f"{at}. 第{at}种药物是\n{FOUR}\n答案：B" for at in range(2, 5)]
     text = "\n".join("\n".join([f"第{part}章", item.format(1), *others]) for part in "一二三")
     assert not any("foot_inside" in one for one in outcome(text))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "Bonne réponse : B",
+        "Resposta correta: b)",
+        "Gabarito: B",
+        "Richtige Antwort: B",
+        "Jawaban: B",
+        "Doğru cevap: B",
+        "Risposta esatta: B",
+        "Solución: B",
+        "Prawidłowa odpowiedź: B",
+        "Juiste antwoord: B",
+        "الإجابة الصحيحة: B",
+        "解答：B",
+        "Answer = b) 乙",
+    ],
+)
+def test_a_key_under_every_item_is_no_furniture_in_any_language(key):
+    text = "\n".join(f"{at}. {stem}\n{FOUR}\n{key}" for at, stem in enumerate(STEMS * 2, 1))
+    assert outcome(text) == [f"{at}B" for at in range(1, 7)]
+
+
+@pytest.mark.parametrize("key", ["Réponse : A et C", "Resposta: a capital"])
+def test_words_that_say_more_than_a_letter_are_no_key(key):
+    found = outcome("\n".join(f"{at}. {stem}\n{FOUR}\n{key}" for at, stem in enumerate(STEMS, 1)))
+    assert not [one for one in found if one[-1] in "ABCD"]
+
+
+def test_letters_joined_by_and_are_all_right():
+    text = "\n".join(f"{at}. {stem}\n{FOUR}\nAnswers: A and C – both" for at, stem in enumerate(STEMS, 1))
+    assert outcome(text) == ["1AC", "2AC", "3AC"]
+
+
+@pytest.mark.parametrize("key", ["ABD", "A B D"])
+def test_a_key_stands_behind_an_empty_blank(key):
+    text = "\n".join(f"{at}. {stem}(    ) {key}\n{FOUR}" for at, stem in enumerate(STEMS, 1))
+    assert outcome(text) == ["1ABD", "2ABD", "3ABD"]
+
+
+def test_a_tag_over_each_stem_numbers_what_has_no_number_and_a_title_stays_out_of_it():
+    each = "".join(f"【单选题】\n{stem}\n{FOUR}\n【正确答案】：B\n" for stem in STEMS * 3)
+    assert outcome(f"1. 以下题目出自《办法》\n{each}2. 以下题目出自《规程》\n{each}").count("?None no_options") == 0
+    assert len([one for one in outcome(each) if one.endswith("B")]) == 9
+
+
+def test_options_of_a_list_in_one_line_lose_its_signs():
+    text = "\n".join(f"{at}. {stem}\n- A. 甲 - B. 乙\n- C. 丙 - D. 丁\n答案：C" for at, stem in enumerate(STEMS, 1))
+    paper = read_paper("paper.txt", lines_of(text))
+    check_gates(paper)
+    found = finish(paper, document_of()).questions
+    assert [[option.text for option in one.options] for one in found] == [["甲", "乙", "丙", "丁"]] * 3
+
+
+def test_a_picture_under_an_explanation_is_the_explanations():
+    text = "\n".join(f"{at}. {stem}\n{FOUR}\n答案：C\n解析：见图。\n[figure]" for at, stem in enumerate(STEMS, 1))
+    paper = read_paper("paper.txt", lines_of(text))
+    check_gates(paper)
+    assert [one.attachments for one in finish(paper, document_of()).questions] == [None] * 3
+
+
+def test_a_case_whose_quotation_was_opened_elsewhere_waits():
+    assert "?1 text_left_over" in outcome(
+        f"1. 常运行”主要与哪种属性相关\n{FOUR}\n答案：A\n2. 肝的功能是\n{FOUR}\n答案：B"
+    )
+
+
+def test_right_and_wrong_are_all_options_of_a_statement():
+    text = "\n".join(f"{at}. 第{at}项对的是\n{FOUR}\n答案：A" for at in range(1, 13))
+    assert outcome(f"{text}\n13. 脾能造血。\nA. 对\nB. 错\n答案：A")[-1] == "13A"
+
+
+def test_an_item_that_its_tag_behind_calls_true_or_false_is_one():
+    text = "\n".join(f"{at}. {stem}\n{FOUR}\n答案：A" for at, stem in enumerate(STEMS, 1))
+    assert "-4 true_false" in outcome(f"{text}\n4. 脾能造血。(判断题)")
+
+
+def test_the_words_that_fold_an_answer_are_no_part_of_an_option():
+    text = "\n".join(f"{at}. {stem}\n{FOUR}✅ Click to see the answer\nAnswer: C" for at, stem in enumerate(STEMS, 1))
+    paper = read_paper("paper.txt", lines_of(text))
+    check_gates(paper)
+    assert [one.options[-1].text for one in finish(paper, document_of()).questions] == ["丁"] * 3
+
+
+def test_one_letter_or_another_is_no_key():
+    found = outcome("\n".join(f"{at}. {stem}\n{FOUR}\nAnswer: A or C – both" for at, stem in enumerate(STEMS, 1)))
+    assert all(one.startswith("?") for one in found)
