@@ -3,18 +3,53 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from re import _parser  # type: ignore[attr-defined]  # what all matches of a pattern have stands in no public place
 from typing import Any
 
 _NOT_LATIN = re.compile("[\u2460-\U0010ffff]")
+_LONG = 200  # characters of a text from which on a look for words takes less time than a search
+_ODD = "İıſ\u212a"  # not the small letters that patterns without case take them for
+_lower = lru_cache(1 << 6)(str.lower)
 
 
 def is_latin(text: str) -> bool:
     """Return whether a text has no character of Chinese, Japanese or Korean, and no circled one: “an ECG – 38°C”."""
     return text.isascii() or _NOT_LATIN.search(text) is None
+
+
+def words_of(pattern: str, flags: int = 0) -> frozenset[str]:
+    """Return texts in small letters one of which stands in all that a pattern matches; none where it has no such."""
+    return _words_in(_parser.parse(pattern, flags))
+
+
+def _words_in(parts: Any) -> frozenset[str]:
+    """Return the same of a parsed pattern: of its parts in turn those that say most."""
+    run, found = "", [frozenset[str]()]
+    for operator, value in parts:
+        plain = operator.name == "LITERAL" and (chr(value).isascii() or chr(value).lower() == chr(value).upper())
+        run = run + chr(value).lower() if plain else ""
+        found.append(frozenset({run} if plain else _words_in_part(operator.name, value)))
+    return max(found, key=lambda words: (min(map(len, map(str.strip, words)), default=-1), -len(words)))
+
+
+def _words_in_part(operator: str, value: Any) -> frozenset[str]:
+    if operator == "SUBPATTERN":
+        return _words_in(value[3])
+    if operator == "ATOMIC_GROUP":
+        return _words_in(value)
+    if operator in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") and value[0]:
+        words = _words_in(value[2])
+        return frozenset(word * value[0] for word in words) if [*map(len, words)] == [len(value[2])] else words
+    each: list[frozenset[str]] = []
+    if operator == "BRANCH":
+        each = [_words_in(branch) for branch in value[1]]
+    elif operator == "IN":
+        each = [_words_in([member]) for member in value]
+    return frozenset().union(*each) if all(each) else frozenset()
 
 
 @cache
@@ -35,6 +70,7 @@ class Patterns:
         self._rows = tables[name]
         assert not {*self._rows} & {*vars(Patterns)}, "a method would hide that pattern"
         self._names = names or {}
+        self._words: dict[str, frozenset[str]] = {}
         self._fragments = {**tables["fragments"], **self._rows.get("fragments", {})}
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
@@ -49,6 +85,21 @@ class Patterns:
         """Return a pattern for a text: for one that ``is_latin`` the part of it that can match, ``NAME_latin``."""
         found: re.Pattern[str] = getattr(self, f"{name}_latin" if is_latin(text) else name)
         return found
+
+    def may(self, name: str, text: str) -> bool:
+        """Return whether a text may hold what a pattern matches: a word that all of it has, or an odd letter."""
+        if name not in self._words:
+            form: re.Pattern[str] = getattr(self, name)
+            self._words[name] = words_of(form.pattern, form.flags)
+        words, small = self._words[name], _lower(text)
+        held = not words or any(map(small.__contains__, words))
+        return held or (not text.isascii() and any(map(text.__contains__, _ODD)))
+
+    def found(self, name: str, text: str, *, fitting: bool = False) -> re.Match[str] | None:
+        """Return the first match of a pattern, or of its part that is ``fitting``: a long text is looked at first."""
+        name = f"{name}_latin" if fitting and is_latin(text) else name
+        form: re.Pattern[str] = getattr(self, name)
+        return form.search(text) if len(text) < _LONG or self.may(name, text) else None
 
     def table(self, name: str) -> dict[str, re.Pattern[str]]:
         """Several patterns by their names, in their order."""

@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
+from build_dataset.schemas.grouping import at_once
+
 _INVISIBLE = re.compile("[\u200b-\u200f\ufeff]+")  # they do not count, nor do spaces
 
 
@@ -66,7 +68,7 @@ def row_id(document: str, source_id: str | None, content: str) -> str:
 
 def content_hash(stem: str, options: Iterable[str], shared_stem: str | None = None) -> str:
     """Return the hash of a question's text, without white space, character width and key: 16 hex digits."""
-    return sha256(*map(_content, [shared_stem or "", stem, *options]))[:16]
+    return sha256(*at_once(_content, [shared_stem or "", stem, *options]))[:16]
 
 
 def _content(text: str) -> str:

@@ -42,10 +42,15 @@ def read_explanation(
     """
     if not explanation or not options:
         return None
-    if not asks_for_wrong(stem):
+    if _P.may("kana", explanation) and not asks_for_wrong(stem):
         explanation = _P.kana.sub(lambda said: f"正解は{chr(ord('A') + 'アイウエオカ'.index(said[1]))}", explanation)
-    text = fold(_P.path.sub(" ", explanation))
-    if not several and (lines := _P.listed.findall(text)) and (len(lines) > 1 or _P.list_of_wrong.search(text)):
+    text = fold(_P.path.sub(" ", explanation) if _P.may("path", explanation) else explanation)
+    if (
+        not several
+        and _P.may("listed", text)
+        and (lines := _P.listed.findall(text))
+        and (len(lines) > 1 or _P.list_of_wrong.search(text))
+    ):
         text = _P.listed.sub("", text)  # lines about options, of which none states the answer
     marks = _marks(text, options)
     stated = _decided(marks, options, stem, several=several)
@@ -55,6 +60,8 @@ def read_explanation(
     if stated is not None:
         return stated
     read = Text(text, {label: fold(body) for label, body in options.items()}, several)
+    if len(key) == 1 and len(options) > 2 and all({*mention.labels} == {*key} for mention in read.mentions):
+        return None  # beside more options than two no claim about the key alone argues for another
     if read.answer:
         last = [claim for claim in read.claims if claim.kind in ("stated", "called")][-1]
         return Stated(frozenset(read.answer), "stated", text[last.start : last.end][:_SHOWN].strip())
@@ -153,7 +160,7 @@ def asks_for_wrong(stem: str) -> bool:
     # 除休息外，还应选用 asks for what is right
     asked = _P.inclusive.sub("", "".join(folded.split())[-_ENDS:])
     # two negations, 不正确 and 除外, cancel out
-    return meaning(asked).asks_for_wrong % 2 == 1 or _P.fitting("asks_for_wrong", folded).search(folded) is not None
+    return meaning(asked).asks_for_wrong % 2 == 1 or _P.found("asks_for_wrong", folded, fitting=True) is not None
 
 
 def asks_for_several(stem: str) -> bool | None:

@@ -161,7 +161,7 @@ def _evidence(question: Question, kind: str) -> str | None:
     if kind in (question.attachments or []):
         return f"a {kind} stands inside the question on its page"
     for part, text in _parts(question):
-        match = PATTERNS.fitting(f"needs_{kind}", text).search(text)
+        match = PATTERNS.found(f"needs_{kind}", text, fitting=True)
         # an option that speaks of tables in general: 表内数据不留空格
         if match and not (part.startswith("option") and PATTERNS.in_general.match(text, match.start())):
             around = text[max(0, match.start() - 6) : match.end() + 6].replace("\n", " ")

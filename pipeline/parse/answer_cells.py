@@ -210,6 +210,8 @@ def quoted_of(text: str, options: Pairs) -> list[str] | None:
     if len(text) == 1:  # A letter is no text of many characters or of Chinese ones, whatever is folded.
         latin = text.isascii()
         options = [(of, it) for of, it in options if len(it) <= _FOLDED and not (latin and _CHINESE.search(it))]
+        if not options:
+            return None
     stripped, bare = text.strip(), _bare(text)
     exact = [label for label, option in options if option.strip() == stripped]
     hits = exact or [label for label, option in options if _bare(option) == bare]

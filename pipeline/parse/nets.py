@@ -257,7 +257,7 @@ def self_contained(question: Question) -> Doubts:
 
 def asked_for(question: Question) -> Doubts:
     """Return the doubt about a key with more or fewer letters than the stem asks for: （2つ選びなさい。） beside C."""
-    match = _P.asked_for.search(question.stem) if question.answer and not question.accepted_answers else None
+    match = _P.found("asked_for", question.stem) if question.answer and not question.accepted_answers else None
     size = {"two": 2, "three": 3, "four": 4}[match.lastgroup or ""] if match else len(question.answer or ())
     why = f"the stem asks for {size} answers, the key has {len(question.answer or ())}"
     return [("several_answers", why)] if size != len(question.answer or ()) else []
@@ -271,7 +271,7 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
     apart = [question for question in questions if question.group_id is None]
     texts = {id(question): "|".join(option.text for option in question.options) for question in apart}
     alone = {(item.stem, texts[id(item)]) for item in apart if not item.shared_stem and not item.attachments}
-    choosing = [question for question in apart if not _P.paired.search(question.stem)]
+    choosing = [question for question in apart if not _P.found("paired", question.stem)]
     printed = [item for item in questions if item.section is not None]  # in a table a key is a cell: some have A in all
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
         ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
@@ -297,7 +297,7 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     doubted = (read for read in readings if read.doubts and {*dict(read.doubts)} <= often)
     groups = group_values((read.doubts[0][0], read) for read in doubted)
     if "explanation_disagrees" in often:
-        concluding = sum(bool(_P.concludes.search(reading.question.explanation or "")) for reading in readings)
+        concluding = sum(bool(_P.found("concludes", reading.question.explanation or "")) for reading in readings)
         if times["explanation_disagrees"] >= SHIFTED * max(concluding, 1):  # keys may be of other questions
             groups = {"explanation_disagrees": [*readings]}
     return [SourceDoubt(reason, _often(name, reason, waiting, readings), waiting) for reason, waiting in groups.items()]

@@ -54,10 +54,10 @@ def speaks_of_text(stem: str) -> str:
 
     因此该患者首选 speaks of somebody; 男，45岁。… 该患者首选 tells who it is.
     """
-    match = _P.fitting("text_outside", stem).search(stem)
+    match = _P.found("text_outside", stem, fitting=True)
     if match and not _P.told_here.search(stem, match.end()) and weight(stem[: match.start()]) < PASSAGE:
         return match[0]
-    person = _P.fitting("person_outside", stem).search(stem)
+    person = _P.found("person_outside", stem, fitting=True)
     if person and not _P.person_told.search(stem[: person.start()]) and weight(stem[: person.start()]) < 2 * PASSAGE:
         return person[0]
     return ""

@@ -6,19 +6,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from build_dataset.pipeline.claims.lexicon import beginnings_of
 from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.labels import Pairs, labels_before, without_announcement
 from build_dataset.pipeline.parse.nets import Doubts, Furniture
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
+from build_dataset.schemas.grouping import at_once
 
 _P = Patterns(__name__)
 _FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
 _FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
 """Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
 _IN_UNUSUAL = re.compile(r"[<(.:\[#_]").search  # one of them stands in every such text
+_SIGNS = {code: None for code in range(1, 128) if not chr(code).isalnum()}
+_SIGN = re.compile(r"[^\w\0]+|_+")  # NUL stands between texts
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
+_LABELLED = frozenset(beginnings_of(_P.label_again.pattern, 1) | beginnings_of(_P.small.pattern, 1))
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
 _NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
@@ -82,7 +87,7 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
-    text, texts = _bare(stem), [_bare(option) for _, option in options]
+    text, *texts = at_once(_bare, [stem, *(option for _, option in options)])
     ends = any(texts) and (text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)))
     if not any(texts) or not (ends or any(map(text.__contains__, texts))):
         return stem, False
@@ -110,15 +115,16 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
 
 
 def _bare(text: str) -> str:
-    """A text without space and punctuation, widths and case folded."""
+    """A text without space and punctuation but for NUL, widths and case folded."""
     plain = unicodedata.normalize("NFKC", text).lower()
-    return plain if plain.isalnum() else "".join(filter(str.isalnum, plain))
+    return plain.translate(_SIGNS) if plain.isascii() else _SIGN.sub("", plain)
 
 
 def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
     """A stem without what stands behind it that is no part of it: a range of other questions, its own options."""
     stem, others = without_range(stem, number)
-    stem = stem if _P.asks.search(stem) else _P.wide.sub("____", stem)  # a blank of spaces would be lost
+    blank = ("  " in stem or "\u3000" in stem) and not _P.asks.search(stem)
+    stem = _P.wide.sub("____", stem) if blank else stem  # a blank of spaces would be lost
     if others:
         detail = f"the stem ends with the range {others}: the options may be theirs"
         doubts.append(("options_of_others", detail))
@@ -132,23 +138,23 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
     """The options without labels of their own before their texts, ``a) 甲``; another's label there is a doubt."""
     if own := labels_before([text for _, text in options.pairs]):
         return replace(options, pairs=[(label, text) for (label, _), (_, text) in zip(options.pairs, own, strict=True)])
-    marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
+    marks = [(of, it, _P.label_again.match(it) if it[:1] in _LABELLED else None) for of, it in options.pairs]
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
     if marked := sum(mark is not None for *_, mark in marks):
         last = max(ord(label[0]) for label, *_ in marks)
         foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for _, text, _ in marks)
         if foreign or marked == 1:
             marks = [(label, text, None if foreign or _P.initial.match(text) else mark) for label, text, mark in marks]
-    small = [sign[1] for _, text, _ in marks if (sign := _P.small.match(text))]
+    small = [sign[1] for _, text, _ in marks if text[:1] in _LABELLED and (sign := _P.small.match(text))]
     if len(small) > 1:  # a) 甲 | c) 乙 | c) 丙
         doubts.append(("label_inside_text", f"{' '.join(small)} before its texts are no labels in their order"))
     if others := [label for label, _, mark in marks if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
     together = "\n".join(text for _, text, _ in marks)  # nearly all have none of these
-    inside = marks if _P.options_inside.search(together) else []
+    inside = marks if "A" in together and _P.options_inside.search(together) else []
     if run := next((label for label, text, _ in inside if _P.options_inside.search(text)), None):
         doubts.append(("label_inside_text", f"labels A, B and C of another question stand in option {run}"))
-    if _P.rule.search(together):
+    if _P.may("rule", together) and _P.rule.search(together):
         doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
     if not any(mark for *_, mark in marks):
         return options
