@@ -12,13 +12,17 @@ from typing import Any
 
 _NOT_LATIN = re.compile("[\u2460-\U0010ffff]")
 _LONG = 200  # characters of a text from which on a look for words takes less time than a search
-_ODD = "İıſ\u212a"  # not the small letters that patterns without case take them for
-_lower = lru_cache(1 << 6)(str.lower)
+_ODD = str.maketrans("İıſ\u212a", "iisk")  # letters that patterns without case take for these
 
 
 def is_latin(text: str) -> bool:
     """Return whether a text has no character of Chinese, Japanese or Korean, and no circled one: “an ECG – 38°C”."""
     return text.isascii() or _NOT_LATIN.search(text) is None
+
+
+@lru_cache(1 << 6)
+def _small(text: str) -> str:
+    return text.lower() if text.isascii() else text.translate(_ODD).lower()
 
 
 def words_of(pattern: str, flags: int = 0) -> frozenset[str]:
@@ -70,7 +74,7 @@ class Patterns:
         self._rows = tables[name]
         assert not {*self._rows} & {*vars(Patterns)}, "a method would hide that pattern"
         self._names = names or {}
-        self._words: dict[str, frozenset[str]] = {}
+        self._words: dict[str, tuple[frozenset[str], bool]] = {}  # by pattern, and whether their case counts
         self._fragments = {**tables["fragments"], **self._rows.get("fragments", {})}
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
@@ -87,13 +91,13 @@ class Patterns:
         return found
 
     def may(self, name: str, text: str) -> bool:
-        """Return whether a text may hold what a pattern matches: a word that all of it has, or an odd letter."""
+        """Return whether a text may hold what a pattern matches: one of the words that all of it has."""
         if name not in self._words:
             form: re.Pattern[str] = getattr(self, name)
-            self._words[name] = words_of(form.pattern, form.flags)
-        words, small = self._words[name], _lower(text)
-        held = not words or any(map(small.__contains__, words))
-        return held or (not text.isascii() and any(map(text.__contains__, _ODD)))
+            words = words_of(form.pattern, form.flags)
+            self._words[name] = words, any(word.upper() != word for word in words)
+        words, cased = self._words[name]
+        return not words or any(map((_small(text) if cased else text).__contains__, words))
 
     def found(self, name: str, text: str, *, fitting: bool = False) -> re.Match[str] | None:
         """Return the first match of a pattern, or of its part that is ``fitting``: a long text is looked at first."""

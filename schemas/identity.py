@@ -11,6 +11,19 @@ from build_dataset.schemas.grouping import at_once
 _INVISIBLE = re.compile("[\u200b-\u200f\ufeff]+")  # they do not count, nor do spaces
 
 
+_PLAIN = re.compile("[\0-\x7f\u3001-\u3029\u4e00-\u9fff\uff01-\uff5e]*")  # of these NFKC makes narrow the wide alone
+_WIDE = re.compile("[\uff01-\uff5e]")
+
+
+def compatible(text: str) -> str:
+    """Return the NFKC of a text: of one in Chinese and Latin letters four times as fast."""
+    if not _PLAIN.fullmatch(text):
+        return unicodedata.normalize("NFKC", text)
+    for sign in {*_WIDE.findall(text)}:
+        text = text.replace(sign, chr(ord(sign) - 0xFEE0))
+    return text
+
+
 def sha256(*parts: str | bytes) -> str:
     """Hex SHA-256 of the parts, each preceded by its length so that their borders count."""
     encoded = (part.encode() if isinstance(part, str) else part for part in parts)
@@ -72,5 +85,5 @@ def content_hash(stem: str, options: Iterable[str], shared_stem: str | None = No
 
 
 def _content(text: str) -> str:
-    bare = "".join(unicodedata.normalize("NFKC", text).split())
+    bare = "".join(compatible(text).split())
     return bare if bare.isascii() else _INVISIBLE.sub("", bare)

@@ -14,6 +14,7 @@ from build_dataset.pipeline.claims.grammar import Text
 from build_dataset.pipeline.claims.mentions import may_name
 from build_dataset.pipeline.dedup.keys import meaning
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.grouping import at_once
 
 Letters = frozenset[str]
 _P = Patterns(__name__)
@@ -52,6 +53,7 @@ def read_explanation(
         and (len(lines) > 1 or _P.list_of_wrong.search(text))
     ):
         text = _P.listed.sub("", text)  # lines about options, of which none states the answer
+    options = dict(zip(options, at_once(fold, [*options.values()]), strict=True))
     marks = _marks(text, options)
     stated = _decided(marks, options, stem, several=several)
     agrees = len(key) != 1 or (stated and stated.answer == frozenset(key))
@@ -59,7 +61,7 @@ def read_explanation(
         return None
     if stated is not None:
         return stated
-    read = Text(text, {label: fold(body) for label, body in options.items()}, several)
+    read = Text(text, options, several)
     if len(key) == 1 and len(options) > 2 and all({*mention.labels} == {*key} for mention in read.mentions):
         return None  # beside more options than two no claim about the key alone argues for another
     if read.answer:
@@ -101,7 +103,7 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     brackets = [bracket for bracket in _P.bracket.finditer(text) if not _VERDICTS.isdisjoint(bracket[0])]
     if not brackets:
         return _Marks(frozenset(), frozenset(), quoted=False)
-    texts = {label: "".join(fold(body).split()) for label, body in options.items()}
+    texts = {label: "".join(body.split()) for label, body in options.items()}
     right, wrong, key = set[str](), set[str](), set[str]()
     verdicts: list[str] = []
     quoted = slipped = False

@@ -13,11 +13,7 @@ from build_dataset.pipeline.claims.mentions import Mention, mentions
 from build_dataset.pipeline.patterns import Patterns
 
 BLANK_LINE = Token.LINE * 2
-_MENTIONED = {
-    (text, weak): (Token.TEXT, Token.ORDINARY, Token.LETTERS, Token.SMALL)[2 * (not text) + weak].value
-    for text in (True, False)
-    for weak in (True, False)
-}
+_MENTIONED = ((Token.LETTERS.value, Token.SMALL.value), (Token.TEXT.value, Token.ORDINARY.value))
 _SHORT, _LONG = Token.SHORT.value, Token.LONG.value  # a look-up of a member takes as long as that of ten names
 _MASK = "\ue000"  # stands for every character of a mention while the words between mentions are looked up
 
@@ -118,7 +114,7 @@ class Text:
         for mention in self.mentions:
             parts += [self.text[end : mention.start], _MASK * (mention.end - mention.start)]
             end = mention.end
-            yield _MENTIONED[mention.text, mention.weak], mention.start, mention.end, mention
+            yield _MENTIONED[mention.text][mention.weak], mention.start, mention.end, mention
         masked = _P.blanks.sub(lambda match: _MASK * len(match.group()), "".join([*parts, self.text[end:]]))
         if _P.forbids.search(self.stem):  # 禁用的是: 禁用A is no verdict against A
             for code, pattern in _FORBIDDEN:

@@ -18,6 +18,7 @@ _P = Patterns(__name__)
 _BETWEEN_HEADERS = r"[,，、;；|・]"  # marks between the headers that an answer names: option1,option3
 _BETWEEN_TEXTS = ("\n", "|", "&", ";", "；")  # marks between the texts of several right options: 甲;丙
 _CHINESE = re.compile("[\u4e00-\u9fff]")
+_LETTERS = frozenset(LABELS)
 _FOLDED = 8  # characters, spaces and stops included, of a text that may be one letter
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
 ENOUGH = 20
@@ -160,7 +161,7 @@ def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[st
     verdicts = {_verdict(option): label for label, option in options.pairs} if len(options.pairs) == 2 else {}
     if {*verdicts} == {True, False} and (said := _verdict(text)) is not None:  # 错 beside 正确 and 错误
         return [verdicts[said]]
-    if encoding is not AnswerEncoding.TEXTS:
+    if encoding is not AnswerEncoding.TEXTS and text not in _LETTERS:
         if is_number(value):
             return _counted(value, options, encoding)
         if options.printed and is_number(bare := _words().sub("", fold(text))):  # option2, 选项3

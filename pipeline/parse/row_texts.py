@@ -1,7 +1,6 @@
 """Texts of a row: removal of parts that are neither stem nor option, and doubts about the rest."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -14,6 +13,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
 from build_dataset.schemas.grouping import at_once
+from build_dataset.schemas.identity import compatible
 
 _P = Patterns(__name__)
 _FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
@@ -116,7 +116,7 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
 
 def _bare(text: str) -> str:
     """A text without space and punctuation but for NUL, widths and case folded."""
-    plain = unicodedata.normalize("NFKC", text).lower()
+    plain = compatible(text).lower()
     return plain.translate(_SIGNS) if plain.isascii() else _SIGN.sub("", plain)
 
 
@@ -136,25 +136,27 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
 
 def labelled_once(options: Options, doubts: Doubts) -> Options:
     """The options without labels of their own before their texts, ``a) 甲``; another's label there is a doubt."""
-    if own := labels_before([text for _, text in options.pairs]):
+    texts = [text for _, text in options.pairs]
+    if own := labels_before(texts):
         return replace(options, pairs=[(label, text) for (label, _), (_, text) in zip(options.pairs, own, strict=True)])
-    marks = [(of, it, _P.label_again.match(it) if it[:1] in _LABELLED else None) for of, it in options.pairs]
+    begun = any(text[:1] in _LABELLED for text in texts)  # in few rows
+    marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs if begun]
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
     if marked := sum(mark is not None for *_, mark in marks):
         last = max(ord(label[0]) for label, *_ in marks)
-        foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for _, text, _ in marks)
+        foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for text in texts)
         if foreign or marked == 1:
             marks = [(label, text, None if foreign or _P.initial.match(text) else mark) for label, text, mark in marks]
-    small = [sign[1] for _, text, _ in marks if text[:1] in _LABELLED and (sign := _P.small.match(text))]
+    small = [sign[1] for _, text, _ in marks if (sign := _P.small.match(text))]
     if len(small) > 1:  # a) 甲 | c) 乙 | c) 丙
         doubts.append(("label_inside_text", f"{' '.join(small)} before its texts are no labels in their order"))
     if others := [label for label, _, mark in marks if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
-    together = "\n".join(text for _, text, _ in marks)  # nearly all have none of these
-    inside = marks if "A" in together and _P.options_inside.search(together) else []
-    if run := next((label for label, text, _ in inside if _P.options_inside.search(text)), None):
+    together = "\n".join(texts)  # nearly all have none of these
+    inside = options.pairs if "A" in together and _P.options_inside.search(together) else ()
+    if run := next((label for label, text in inside if _P.options_inside.search(text)), None):
         doubts.append(("label_inside_text", f"labels A, B and C of another question stand in option {run}"))
-    if _P.may("rule", together) and _P.rule.search(together):
+    if _P.may("rule", together):
         doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
     if not any(mark for *_, mark in marks):
         return options
@@ -180,8 +182,8 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
     looked_at = [text for text in texts if _IN_UNUSUAL(text)]
     doubts = list(dict.fromkeys(doubt for doubt, find in _FINDS if any(map(find, looked_at))))
-    judged = {text.strip().casefold() for _, text in options.pairs} <= {*vocabulary()["words"]["true_false"]}
-    if options.cut_at_marks and len(options.pairs) != usual and not judged:
+    said, verdicts = (text.strip().casefold() for _, text in options.pairs), vocabulary()["words"]["true_false"]
+    if options.cut_at_marks and len(options.pairs) != usual and not {*said} <= {*verdicts}:
         detail = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
     numbered = enumerate(options.pairs if looked_at else ())
