@@ -13,6 +13,7 @@ from typing import Any
 _NOT_LATIN = re.compile("[\u2460-\U0010ffff]")
 _LONG = 200  # characters of a text from which on a look for words takes less time than a search
 _ODD = str.maketrans("İıſ\u212a", "iisk")  # letters that patterns without case take for these
+_small = lru_cache(1 << 6)(lambda text: (text if text.isascii() else text.translate(_ODD)).lower())
 
 
 def is_latin(text: str) -> bool:
@@ -20,40 +21,18 @@ def is_latin(text: str) -> bool:
     return text.isascii() or _NOT_LATIN.search(text) is None
 
 
-@lru_cache(1 << 6)
-def _small(text: str) -> str:
-    return text.lower() if text.isascii() else text.translate(_ODD).lower()
-
-
-def words_of(pattern: str, flags: int = 0) -> frozenset[str]:
-    """Return texts in small letters one of which stands in all that a pattern matches; none where it has no such."""
-    return _words_in(_parser.parse(pattern, flags))
-
-
 def _words_in(parts: Any) -> frozenset[str]:
-    """Return the same of a parsed pattern: of its parts in turn those that say most."""
+    """Return texts in small letters one of which stands in all that a parsed pattern matches; none where none do."""
     run, found = "", [frozenset[str]()]
     for operator, value in parts:
-        plain = operator.name == "LITERAL" and (chr(value).isascii() or chr(value).lower() == chr(value).upper())
-        run = run + chr(value).lower() if plain else ""
-        found.append(frozenset({run} if plain else _words_in_part(operator.name, value)))
+        name, repeated = operator.name, operator.name.endswith("REPEAT")
+        char = chr(value).lower() if name == "LITERAL" else ""
+        run = run + char if char and (char.isascii() or char == char.upper()) else ""
+        inner = value[1] if name == "BRANCH" else [[one] for one in value] if name == "IN" else []
+        inner = [value[-1]] if name == "SUBPATTERN" or (repeated and value[0]) else inner
+        each = [frozenset({run})] if run else [*map(_words_in, inner)]
+        found.append(frozenset().union(*each) if all(each) else frozenset())
     return max(found, key=lambda words: (min(map(len, map(str.strip, words)), default=-1), -len(words)))
-
-
-def _words_in_part(operator: str, value: Any) -> frozenset[str]:
-    if operator == "SUBPATTERN":
-        return _words_in(value[3])
-    if operator == "ATOMIC_GROUP":
-        return _words_in(value)
-    if operator in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") and value[0]:
-        words = _words_in(value[2])
-        return frozenset(word * value[0] for word in words) if [*map(len, words)] == [len(value[2])] else words
-    each: list[frozenset[str]] = []
-    if operator == "BRANCH":
-        each = [_words_in(branch) for branch in value[1]]
-    elif operator == "IN":
-        each = [_words_in([member]) for member in value]
-    return frozenset().union(*each) if all(each) else frozenset()
 
 
 @cache
@@ -74,7 +53,7 @@ class Patterns:
         self._rows = tables[name]
         assert not {*self._rows} & {*vars(Patterns)}, "a method would hide that pattern"
         self._names = names or {}
-        self._words: dict[str, tuple[frozenset[str], bool]] = {}  # by pattern, and whether their case counts
+        self._words: dict[str, frozenset[str]] = {}
         self._fragments = {**tables["fragments"], **self._rows.get("fragments", {})}
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
@@ -90,20 +69,16 @@ class Patterns:
         found: re.Pattern[str] = getattr(self, f"{name}_latin" if is_latin(text) else name)
         return found
 
-    def may(self, name: str, text: str) -> bool:
-        """Return whether a text may hold what a pattern matches: one of the words that all of it has."""
-        if name not in self._words:
-            form: re.Pattern[str] = getattr(self, name)
-            words = words_of(form.pattern, form.flags)
-            self._words[name] = words, any(word.upper() != word for word in words)
-        words, cased = self._words[name]
-        return not words or any(map((_small(text) if cased else text).__contains__, words))
-
     def found(self, name: str, text: str, *, fitting: bool = False) -> re.Match[str] | None:
         """Return the first match of a pattern, or of its part that is ``fitting``: a long text is looked at first."""
         name = f"{name}_latin" if fitting and is_latin(text) else name
         form: re.Pattern[str] = getattr(self, name)
-        return form.search(text) if len(text) < _LONG or self.may(name, text) else None
+        if len(text) < _LONG:
+            return form.search(text)
+        if name not in self._words:
+            self._words[name] = _words_in(_parser.parse(form.pattern, form.flags))
+        words = self._words[name]
+        return form.search(text) if not words or any(map(_small(text).__contains__, words)) else None
 
     def table(self, name: str) -> dict[str, re.Pattern[str]]:
         """Several patterns by their names, in their order."""

@@ -252,8 +252,6 @@ class Text:
 
 def _other(gap: str) -> str:
     """Return the token of other text; nothing for blanks and signs."""
-    if sum(map(str.isalnum, gap[:40])) > 15:  # a clause, in any script
-        return _LONG
     length = sum(map(str.isalnum, gap))
     # a Chinese word is two characters, an English one five
     weight = length if not gap.isascii() else length / 2.5

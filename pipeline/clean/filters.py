@@ -221,7 +221,6 @@ _STEERS = pl.concat_str(_TEXT, pl.col("explanation").fill_null("")).str.contains
 _NO_STEM = ~pl.concat_str(_SHARED, "stem").str.contains(r"(?s)[\p{L}\p{N}].*[\p{L}\p{N}]")
 _FEW_OPTIONS = (pl.col("options").list.len() < pl.col("min_options")) | _NO_TEXT
 _CUT = pl.col("stem").str.contains(PATTERNS.last_words.pattern) | _NO_TEXT | ~_IN_TURN
-_UNSURE = pl.col("confidence").fill_null(1.0) < 1.0
 _STRANGE_KEY = pl.col("answer").list.set_difference(_option("label")).list.len().fill_null(0) > 0
 
 FILTERS: tuple[Filter, ...] = (
@@ -239,7 +238,7 @@ FILTERS: tuple[Filter, ...] = (
     Filter("every_answer_accepted", every_answer_accepted, _SEVERAL),
     Filter("no_answer", no_answer, pl.col("answer").list.len().fill_null(0) == 0),
     Filter(ABSENT, answer_not_in_options, _STRANGE_KEY | _SEVERAL, action="review"),
-    Filter("low_confidence", low_confidence, _UNSURE, action="review"),
+    Filter("low_confidence", low_confidence, pl.col("confidence").fill_null(1.0) < 1.0, action="review"),
     Filter("erratum", erratum, pl.col("comment").is_not_null(), action="review"),
 )
 

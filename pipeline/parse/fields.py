@@ -147,8 +147,6 @@ def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
 
 def letters_inside(text: str) -> str:
     """The letters in the only bracket of a text that holds any, as in papers with answers in their stems."""
-    if _LETTERS.isdisjoint(text):
-        return ""
     named = _P.ends_name if is_latin(text) else _P.never  # Rho(D), PDC-01(B)
     brackets = [mark[1] for mark in _P.inside.finditer(text) if not named.search(text, 0, mark.start())]
     return "".join(labels_in(brackets[0])) if len(brackets) == 1 else ""

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import repeat, takewhile
+from itertools import takewhile
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.folding import READ
@@ -67,7 +67,7 @@ def label_after(label: str) -> str:
 
 def run_from_a(labels: Sequence[str]) -> bool:
     """Return whether labels are A, B, C … without a gap."""
-    return all(label == label_at(place) for place, label in enumerate(labels))
+    return [*labels] == [*map(chr, range(65, 65 + len(labels)))]
 
 
 def labels_in(text: str) -> list[str]:
@@ -157,7 +157,7 @@ def _place(text: str, position: int) -> float:
 
 def _sign_in(mark: re.Match[str]) -> str:
     """Return the letter or number of a label that a pattern matched: the group that is filled, ① as 1."""
-    return folded(mark[mark.lastindex or 0])
+    return sign if (sign := mark[mark.lastindex or 0]).isascii() else folded(sign)
 
 
 def label_in(mark: re.Match[str]) -> str:
@@ -251,9 +251,7 @@ def signed(texts: Sequence[str]) -> Pairs:
     marks = [*takewhile(bool, map(_P.sign.match, texts))]
     options = [(mark["sign"], mark.string[mark.end() :]) for mark in marks if mark]
     run = "".join(sign for sign, _ in options)
-    known = 2 < len(options) == len(texts) and any(
-        map(str.startswith, vocabulary()["options"]["alphabets"], repeat(run))
-    )
+    known = 2 < len(options) == len(texts) and any(it.startswith(run) for it in vocabulary()["options"]["alphabets"])
     return options if known else []
 
 

@@ -113,8 +113,6 @@ def _remedy(name: str, reason: str) -> str:
     return f'if they are right: [sources."{name}"] {line}{cut}'
 
 
-# 1. Repetition
-
 PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the explanations"}
 
 
@@ -189,12 +187,9 @@ def repetition(questions: Sequence[Question]) -> dict[str, str]:
         ("ends of stems", ENDED, *_commonest(map(_end, stems))),
         ("beginnings of stems", OPENED, alike if len({*same}) > 1 else begins, often),
     ]
-    repeated = [f"{text!r} at {times} {at}" for at, share, text, times in places if times >= _least(share, questions)]
+    least = {share: max(MIN_FAULTY, share * len(questions)) for share in (ENDED, OPENED)}
+    repeated = [f"{text!r} at {times} {at}" for at, share, text, times in places if times >= least[share]]
     return {"repeated_text": "; ".join(repeated)} if repeated else {}
-
-
-def _least(share: float, questions: Sequence[Question]) -> float:
-    return max(MIN_FAULTY, share * len(questions))
 
 
 def _masked(text: str) -> str:
@@ -229,7 +224,7 @@ def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
     """Return the longest end that many last options share, that other options lack, and how often it comes."""
     # A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
     last = [_masked(question.options[-1].text) for question in questions if len(question.options) > 1]
-    least = _least(ENDED, questions)
+    least = max(MIN_FAULTY, ENDED * len(questions))
     if _commonest(text[-2:] for text in last)[1] < least:  # most sources
         return "", 0
     before_last = [_masked(option.text) for question in questions for option in question.options[:-1]]
@@ -242,9 +237,6 @@ def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
         if len(before) > times / 4 and others <= ELSEWHERE * times:
             return end, times
     return "", 0
-
-
-# 3. Self-contained
 
 
 def self_contained(question: Question) -> Doubts:
@@ -261,9 +253,6 @@ def asked_for(question: Question) -> Doubts:
     size = {"two": 2, "three": 3, "four": 4}[match.lastgroup or ""] if match else len(question.answer or ())
     why = f"the stem asks for {size} answers, the key has {len(question.answer or ())}"
     return [("several_answers", why)] if size != len(question.answer or ()) else []
-
-
-# 4. Alike
 
 
 def alike(questions: Sequence[Question]) -> dict[str, str]:
@@ -284,9 +273,6 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
         if times >= max(least, share * len(questions)):
             facts[reason] = f"{times} of {len(questions)} questions have {what}: {value[:60]!r}"
     return facts
-
-
-# 5. Too often
 
 
 def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:

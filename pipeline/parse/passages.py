@@ -120,7 +120,7 @@ def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:
     rows, asked = len(asked), [draft for draft in asked if not draft.case]
     times = Counter(draft.stem for draft in {(draft.stem, str(draft.options)): draft for draft in asked}.values())
     alike = sum(times[draft.stem] > 1 for draft in asked)
-    outside = sum(bool(speaks_of_text(draft.stem)) or _leans(draft.stem) for draft in asked)
+    outside = sum(bool(speaks_of_text(draft.stem) or _leans(draft.stem)) for draft in asked)
     pairs = [_pairs(draft.stem) for draft in asked]
     known = Counter(pair for bigrams in pairs for pair in bigrams)
     common = max(_COMMON, 0.05 * len(asked))

@@ -1,6 +1,7 @@
 """Texts of a row: removal of parts that are neither stem nor option, and doubts about the rest."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -12,16 +13,13 @@ from build_dataset.pipeline.parse.nets import Doubts, Furniture
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
-from build_dataset.schemas.grouping import at_once
-from build_dataset.schemas.identity import compatible
 
 _P = Patterns(__name__)
 _FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
 _FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
 """Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
 _IN_UNUSUAL = re.compile(r"[<(.:\[#_]").search  # one of them stands in every such text
-_SIGNS = {code: None for code in range(1, 128) if not chr(code).isalnum()}
-_SIGN = re.compile(r"[^\w\0]+|_+")  # NUL stands between texts
+_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _LABELLED = frozenset(beginnings_of(_P.label_again.pattern, 1) | beginnings_of(_P.small.pattern, 1))
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
@@ -87,7 +85,7 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
-    text, *texts = at_once(_bare, [stem, *(option for _, option in options)])
+    text, texts = _bare(stem), [_bare(option) for _, option in options]
     ends = any(texts) and (text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)))
     if not any(texts) or not (ends or any(map(text.__contains__, texts))):
         return stem, False
@@ -115,9 +113,9 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
 
 
 def _bare(text: str) -> str:
-    """A text without space and punctuation but for NUL, widths and case folded."""
-    plain = compatible(text).lower()
-    return plain.translate(_SIGNS) if plain.isascii() else _SIGN.sub("", plain)
+    """A text without space and punctuation, widths and case folded."""
+    plain = unicodedata.normalize("NFKC", text).lower()
+    return plain.translate(_SIGNS) if plain.isascii() else "".join(filter(str.isalnum, plain))
 
 
 def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
@@ -156,7 +154,7 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
     inside = options.pairs if "A" in together and _P.options_inside.search(together) else ()
     if run := next((label for label, text in inside if _P.options_inside.search(text)), None):
         doubts.append(("label_inside_text", f"labels A, B and C of another question stand in option {run}"))
-    if _P.may("rule", together):
+    if _P.rule.search(together):
         doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
     if not any(mark for *_, mark in marks):
         return options
