@@ -35,6 +35,9 @@ def _words_in(parts: Any) -> frozenset[str]:
     return max(found, key=lambda words: (min(map(len, map(str.strip, words)), default=-1), -len(words)))
 
 
+_words_of = cache(lambda pattern, flags: _words_in(_parser.parse(pattern, flags)))
+
+
 @cache
 def _tables(file: Path) -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
@@ -53,7 +56,6 @@ class Patterns:
         self._rows = tables[name]
         assert not {*self._rows} & {*vars(Patterns)}, "a method would hide that pattern"
         self._names = names or {}
-        self._words: dict[str, frozenset[str]] = {}
         self._fragments = {**tables["fragments"], **self._rows.get("fragments", {})}
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
@@ -64,20 +66,14 @@ class Patterns:
         setattr(self, name, pattern)
         return pattern
 
-    def fitting(self, name: str, text: str) -> re.Pattern[str]:
-        """Return a pattern for a text: for one that ``is_latin`` the part of it that can match, ``NAME_latin``."""
-        found: re.Pattern[str] = getattr(self, f"{name}_latin" if is_latin(text) else name)
-        return found
-
     def found(self, name: str, text: str, *, fitting: bool = False) -> re.Match[str] | None:
-        """Return the first match of a pattern, or of its part that is ``fitting``: a long text is looked at first."""
+        """Return the first match of a pattern; ``fitting``: of ``NAME_latin``, the part that a Latin text can match."""
         name = f"{name}_latin" if fitting and is_latin(text) else name
         form: re.Pattern[str] = getattr(self, name)
         if len(text) < _LONG:
             return form.search(text)
-        if name not in self._words:
-            self._words[name] = _words_in(_parser.parse(form.pattern, form.flags))
-        words = self._words[name]
+        words = _words_of(form.pattern, form.flags)
+        # A long text is searched where it has one of the words that all matches have.
         return form.search(text) if not words or any(map(_small(text).__contains__, words)) else None
 
     def table(self, name: str) -> dict[str, re.Pattern[str]]:

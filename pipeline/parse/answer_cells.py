@@ -20,8 +20,7 @@ _BETWEEN_TEXTS = ("\n", "|", "&", ";", "；")  # marks between the texts of seve
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _FOLDED = 8  # characters, spaces and stops included, of a text that may be one letter
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
-ENOUGH = 20
-"""Least number of numbered answers for a number that never occurs (2 of 0–3) to show that they name no places."""
+ENOUGH = 20  # numbered answers of which a number that never occurs (2 of 0–3) shows that they name no places
 
 
 def without_tails(rows: Sequence[dict[str, Any]]) -> list[str]:

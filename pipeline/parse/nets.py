@@ -79,7 +79,6 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         for one in (reading.question for reading in readings)
     ]
     furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
-    notes = furniture.notes
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
     opened = [(one, _open_doubts(reading, one)) for reading, one in zip(readings, questions, strict=True)]
     readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
@@ -89,10 +88,12 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         # One decision for all is none on what is doubted besides: an option that is empty, a key that names none.
         sure = [reading for reading in readings if not reading.doubts]
         doubted = [Reading(read.question, [(reason, why), *read.doubts]) for read in readings if read.doubts and sure]
-        return Caught(doubted, [SourceDoubt(reason, f"{why}; {_remedy(name, reason)}", sure or readings)], notes)
+        return Caught(
+            doubted, [SourceDoubt(reason, f"{why}; {_remedy(name, reason)}", sure or readings)], furniture.notes
+        )
     doubts = too_often(name, readings)
     gathered = {id(reading) for doubt in doubts for reading in doubt.readings}
-    return Caught([reading for reading in readings if id(reading) not in gathered], doubts, notes)
+    return Caught([reading for reading in readings if id(reading) not in gathered], doubts, furniture.notes)
 
 
 def _open_doubts(reading: Reading, bare: Question) -> Doubts:
@@ -216,8 +217,7 @@ def _end(stem: str) -> str:
 
 def _start(stem: str) -> str:
     """Return what stands before a mark at the beginning of a stem, digits as 0: 题目：, [Item 00]; mostly nothing."""
-    match = _P.before_stem.match(stem)
-    return _masked(match[0]) if match else ""
+    return _masked(match[0]) if (match := _P.before_stem.match(stem)) else ""
 
 
 def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:

@@ -24,8 +24,7 @@ _WIDEST = 20  # most questions that such a range names; a wider range is a quant
 _LABELLED = frozenset(beginnings_of(_P.label_again.pattern, 1) | beginnings_of(_P.small.pattern, 1))
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
-_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
-"""Fillers of unused option cells, several of them at the end of a row."""
+_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))  # fill unused cells of options at the end of a row
 
 
 def numbers_lead(stems: Sequence[str]) -> bool:
@@ -150,11 +149,9 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
         doubts.append(("label_inside_text", f"{' '.join(small)} before its texts are no labels in their order"))
     if others := [label for label, _, mark in marks if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
-    together = "\n".join(texts)  # nearly all have none of these
-    inside = options.pairs if "A" in together and _P.options_inside.search(together) else ()
-    if run := next((label for label, text in inside if _P.options_inside.search(text)), None):
+    if run := next((label for label, it in options.pairs if "A" in it and _P.options_inside.search(it)), None):
         doubts.append(("label_inside_text", f"labels A, B and C of another question stand in option {run}"))
-    if _P.rule.search(together):
+    if any(map(_P.rule.search, texts)):
         doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
     if not any(mark for *_, mark in marks):
         return options

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from build_dataset.pipeline.clean.params import PATTERNS
 from build_dataset.pipeline.patterns import Patterns, is_latin
@@ -39,7 +39,7 @@ def test_every_pattern_of_a_module_compiles_and_is_used(module):
             assert f'"{name}"' in source
         else:
             assert getattr(patterns, name).pattern
-            assert f"_P.{name}" in source or f'_P.fitting("{name}"' in source, f"{module}.{name} has no user"
+            assert f"_P.{name}" in source or f'_P.found("{name}"' in source, f"{module}.{name} has no user"
 
 
 FITTED = [
@@ -62,8 +62,33 @@ WORDS = re.findall(
 )
 def test_of_a_text_in_latin_letters_the_latin_part_of_a_pattern_finds_the_same(text):
     for patterns, name in FITTED:
-        found, whole = patterns.fitting(name, text).search(text), getattr(patterns, name).search(text)
+        found, whole = patterns.found(name, text, fitting=True), getattr(patterns, name).search(text)
         assert (found and found.span()) == (whole and whole.span())
+
+
+NETS, EXPLANATIONS = (
+    Patterns("build_dataset.pipeline.parse.nets"),
+    Patterns("build_dataset.pipeline.claims.explanations"),
+)
+LOOKED_AT = [
+    *FITTED,
+    *((patterns, f"{name}_latin") for patterns, name in FITTED),
+    *((NETS, name) for name in ("asked_for", "paired", "concludes")),
+    *((EXPLANATIONS, name) for name in ("path", "listed")),
+]
+SIGNS = ("s", "ſ"), ("k", "\u212a"), ("i", "ı"), ("I", "İ")  # one where case does not count
+
+
+@pytest.mark.parametrize(("patterns", "name"), LOOKED_AT)
+@settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
+@given(data=st.data())
+def test_what_a_pattern_matches_is_found_in_a_long_text_too(patterns, name, data):
+    form, (old, new) = getattr(patterns, name), data.draw(st.sampled_from(SIGNS))
+    text = data.draw(st.one_of(st.from_regex(form), st.text()))
+    for shown in (text, text.swapcase(), text.replace(old, new)):
+        for long in (f"{shown}\n{'。' * 200}", f"{'-' * 200}\n{shown}"):
+            found, whole = patterns.found(name, long), form.search(long)
+            assert (found and found.span()) == (whole and whole.span())
 
 
 @pytest.mark.parametrize(("text", "latin"), [("an ECG – 38°C “x” ≥ 5", True), ("一", False), ("①", False), ("", True)])
