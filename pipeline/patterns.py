@@ -67,13 +67,12 @@ class Patterns:
         return pattern
 
     def found(self, name: str, text: str, *, fitting: bool = False) -> re.Match[str] | None:
-        """Return the first match of a pattern; ``fitting``: of ``NAME_latin``, the part that a Latin text can match."""
+        """Return the first match of a pattern, or ``fitting`` of its Latin part; its words are looked for before."""
         name = f"{name}_latin" if fitting and is_latin(text) else name
         form: re.Pattern[str] = getattr(self, name)
         if len(text) < _LONG:
             return form.search(text)
         words = _words_of(form.pattern, form.flags)
-        # A long text is searched where it has one of the words that all matches have.
         return form.search(text) if not words or any(map(_small(text).__contains__, words)) else None
 
     def table(self, name: str) -> dict[str, re.Pattern[str]]:
