@@ -142,12 +142,22 @@ def test_the_place_of_a_japanese_option_is_its_answer_and_a_way_through_a_plan_i
 
 @pytest.mark.parametrize(
     "verdict",
-    ["{}错误。", "{}正确。", "除{}外均错误。", "除{}外均正确。", "选{}。", "排除{}。", "({}错)", "故不选{}。"],
+    [
+        "{}错误。",
+        "{}正确。",
+        "除{}外均错误。",
+        "除{}外均正确。",
+        "选{}。",
+        "排除{}。",
+        "({}错)",
+        "故不选{}。",
+        "{}错误，故选C。",
+    ],
 )
 @pytest.mark.parametrize("stem", ["下列药物属于激素的是", "下列药物不属于激素的是", "Each is a hormone EXCEPT"])
 @pytest.mark.parametrize("named", ["B", "布洛芬", "选项B", "b"])
 @pytest.mark.parametrize("labels", ["ABC", "ABCDE"])
-def test_beside_a_key_a_text_that_names_no_other_option_speaks_against_it_as_without(verdict, stem, named, labels):
+def test_a_text_speaks_against_a_key_beside_it_as_it_does_without(verdict, stem, named, labels):
     told, options = verdict.format(named), {label: OPTIONS[label] for label in labels}
     stated = read(told, stem=stem, options=options)
     against = stated is not None and stated.rule in SURE and stated.answer not in (None, {"B"})
