@@ -69,9 +69,7 @@ def is_traditional(texts: Iterable[str]) -> bool:
 @cache
 def script_of(character: str) -> str | None:
     """Return the one of the two character sets that has an ideograph; None for both, neither and all else."""
-    if character < "\u3400":
-        return None
-    kinds = [kind for kind in ("big5", "gb2312") if character.encode(kind, "ignore")]
+    kinds = [kind for kind in ("big5", "gb2312") if character >= "\u3400" and character.encode(kind, "ignore")]
     return kinds[0] if len(kinds) == 1 else None
 
 

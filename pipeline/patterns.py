@@ -3,18 +3,39 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from re import _parser  # type: ignore[attr-defined]  # what all matches of a pattern have stands in no public place
 from typing import Any
 
 _NOT_LATIN = re.compile("[\u2460-\U0010ffff]")
+_LONG = 200  # characters of a text from which on a look for words takes less time than a search
+_ODD = str.maketrans("İıſ\u212a", "iisk")  # letters that patterns without case take for these
+_small = lru_cache(1 << 6)(lambda text: (text if text.isascii() else text.translate(_ODD)).lower())
 
 
 def is_latin(text: str) -> bool:
     """Return whether a text has no character of Chinese, Japanese or Korean, and no circled one: “an ECG – 38°C”."""
     return text.isascii() or _NOT_LATIN.search(text) is None
+
+
+def _words_in(parts: Any) -> frozenset[str]:
+    """Return texts in small letters one of which stands in all that a parsed pattern matches; none where none do."""
+    run, found = "", [frozenset[str]()]
+    for operator, value in parts:
+        name, repeated = operator.name, operator.name.endswith("REPEAT")
+        char = chr(value).lower() if name == "LITERAL" else ""
+        run = run + char if char and (char.isascii() or char == char.upper()) else ""
+        inner = value[1] if name == "BRANCH" else [[one] for one in value] if name == "IN" else []
+        inner = [value[-1]] if name == "SUBPATTERN" or (repeated and value[0]) else inner
+        each = [frozenset({run})] if run else [*map(_words_in, inner)]
+        found.append(frozenset().union(*each) if all(each) else frozenset())
+    return max(found, key=lambda words: (min(map(len, map(str.strip, words)), default=-1), -len(words)))
+
+
+_words_of = cache(lambda pattern, flags: _words_in(_parser.parse(pattern, flags)))
 
 
 @cache
@@ -45,10 +66,14 @@ class Patterns:
         setattr(self, name, pattern)
         return pattern
 
-    def fitting(self, name: str, text: str) -> re.Pattern[str]:
-        """Return a pattern for a text: for one that ``is_latin`` the part of it that can match, ``NAME_latin``."""
-        found: re.Pattern[str] = getattr(self, f"{name}_latin" if is_latin(text) else name)
-        return found
+    def found(self, name: str, text: str, *, fitting: bool = False) -> re.Match[str] | None:
+        """Return the first match of a pattern, or ``fitting`` of its Latin part; its words are looked for before."""
+        name = f"{name}_latin" if fitting and is_latin(text) else name
+        form: re.Pattern[str] = getattr(self, name)
+        if len(text) < _LONG:
+            return form.search(text)
+        words = _words_of(form.pattern, form.flags)
+        return form.search(text) if not words or any(map(_small(text).__contains__, words)) else None
 
     def table(self, name: str) -> dict[str, re.Pattern[str]]:
         """Several patterns by their names, in their order."""

@@ -34,9 +34,9 @@ _PUNCTUATION = "，。、；：？！“”‘’《》【】（）〈〉「」�
 _DECIMAL = re.compile(r"(?<=[0-9])．(?=[0-9])")  # 3．5
 _RUN = re.compile(r"[^\S\n]+")
 _OTHER_SPACE = re.compile(r"[^\S\n ]")
-_PLAIN = re.compile("[^\u2018-\u201d\u3000-\U0010ffff]*")  # no ideograph or sign beside which spaces say nothing
 # Not between brackets: （ ） is a blank to be filled in.
-_BESIDE_PUNCTUATION = re.compile(rf"(?<=[{_PUNCTUATION}]) (?=[^\s）)])|(?<=[^\s（(]) (?=[{_PUNCTUATION}])")
+_BESIDE_PUNCTUATION = re.compile(rf" (?<=[{_PUNCTUATION}] )(?=[^\s）)])| (?<=[^\s（(] )(?=[{_PUNCTUATION}])")
+_SPACED = re.compile(f" [{CJK}]")  # what each of these has
 # A list in a line, parted by spaces alone (人参 白术 茯苓), or a space between ideographs elsewhere.
 _LIST_OR_SPACE = re.compile(
     rf"((?:(?<=^)|(?<=[^{CJK} ]))[{CJK}]{{2,5}}(?: [{CJK}]{{2,5}}){{2,}}(?=$|[^{CJK} ]))"
@@ -89,9 +89,8 @@ def _unspaced(text: str) -> str:
     text = _DECIMAL.sub(".", text) if "．" in text else text
     text = _RUN.sub(" ", text) if "  " in text or _OTHER_SPACE.search(text) else text
     text = "\n".join(filter(None, map(str.strip, text.split("\n"))))  # without spaces at line ends, empty lines
-    if " " not in text or text.isascii() or _PLAIN.fullmatch(text):
-        return text
-    return _LIST_OR_SPACE.sub(r"\1", _BESIDE_PUNCTUATION.sub("", text))  # a list stays as it is
+    text = text if text.isascii() else _BESIDE_PUNCTUATION.sub("", text)
+    return _LIST_OR_SPACE.sub(r"\1", text) if _SPACED.search(text) else text  # a list stays as it is
 
 
 def _without_markup(texts: Sequence[str]) -> Sequence[str]:

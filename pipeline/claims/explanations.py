@@ -42,10 +42,11 @@ def read_explanation(
     """
     if not explanation or not options:
         return None
-    if not asks_for_wrong(stem):
+    if "が" in explanation and not asks_for_wrong(stem):
         explanation = _P.kana.sub(lambda said: f"正解は{chr(ord('A') + 'アイウエオカ'.index(said[1]))}", explanation)
-    text = fold(_P.path.sub(" ", explanation))
-    if not several and (lines := _P.listed.findall(text)) and (len(lines) > 1 or _P.list_of_wrong.search(text)):
+    text = fold(_P.path.sub(" ", explanation) if _P.found("path", explanation) else explanation)
+    lines = _P.listed.findall(text) if not several and _P.found("listed", text) else ()
+    if len(lines) > 1 or (lines and _P.list_of_wrong.search(text)):
         text = _P.listed.sub("", text)  # lines about options, of which none states the answer
     marks = _marks(text, options)
     stated = _decided(marks, options, stem, several=several)
@@ -55,6 +56,8 @@ def read_explanation(
     if stated is not None:
         return stated
     read = Text(text, {label: fold(body) for label, body in options.items()}, several)
+    if len(key) == 1 and len(options) > 2 and all({*mention.labels} == {*key} for mention in read.mentions):
+        return None  # beside more options than two no claim about the key alone argues for another
     if read.answer:
         last = [claim for claim in read.claims if claim.kind in ("stated", "called")][-1]
         return Stated(frozenset(read.answer), "stated", text[last.start : last.end][:_SHOWN].strip())
@@ -104,21 +107,15 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
             last = set(mark["labels"]) & set(options)  # （D对ABCE错）
             (wrong if mark["verdict"] in ("错", "错误", "×") else right).update(last)
             verdicts.append(mark.group())
-            before = text[max(0, bracket.start() - 80) : bracket.start()]  # room for an option of 80 characters
-            if len(last) == 1 and (quoted_label := _named(before, texts)):  # 大豆素（A对）
-                quoted, slipped = quoted or last == {quoted_label}, slipped or last != {quoted_label}
+            if len(last) == 1:  # behind the text of an option, the longest: 大豆素（A对）; one character ends any word
+                before = "".join(text[max(0, bracket.start() - 80) : bracket.start()].split())  # of 80 characters
+                ends = ((len(it), of) for of, it in texts.items() if len(it) > 1 and before.endswith(it))
+                _, named = max(ends, default=(0, None))
+                quoted, slipped = quoted or {named} == last, slipped or {named} not in (last, {None})
         if called := _P.is_key.search(bracket.group()):
             key |= set(called["letters"] or last) & set(options)
     detail = " ".join(verdicts)[:_SHOWN]
     return _Marks(frozenset(right), frozenset(wrong), frozenset(key), quoted, slipped, detail)
-
-
-def _named(before: str, texts: Mapping[str, str]) -> str | None:
-    """The option whose text, without spaces, a mark follows, the longest; None where it follows none."""
-    before = "".join(before.split())
-    # one character may end any word
-    endings = [(len(text), label) for label, text in texts.items() if len(text) > 1 and before.endswith(text)]
-    return max(endings)[1] if endings else None
 
 
 def _decided(marks: _Marks, options: Mapping[str, str], stem: str, *, several: bool) -> Stated | None:
@@ -153,7 +150,7 @@ def asks_for_wrong(stem: str) -> bool:
     # 除休息外，还应选用 asks for what is right
     asked = _P.inclusive.sub("", "".join(folded.split())[-_ENDS:])
     # two negations, 不正确 and 除外, cancel out
-    return meaning(asked).asks_for_wrong % 2 == 1 or _P.fitting("asks_for_wrong", folded).search(folded) is not None
+    return meaning(asked).asks_for_wrong % 2 == 1 or _P.found("asks_for_wrong", folded, fitting=True) is not None
 
 
 def asks_for_several(stem: str) -> bool | None:

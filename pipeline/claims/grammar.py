@@ -13,6 +13,8 @@ from build_dataset.pipeline.claims.mentions import Mention, mentions
 from build_dataset.pipeline.patterns import Patterns
 
 BLANK_LINE = Token.LINE * 2
+_MENTIONED = ((Token.LETTERS.value, Token.SMALL.value), (Token.TEXT.value, Token.ORDINARY.value))
+_SHORT, _LONG = Token.SHORT.value, Token.LONG.value  # a look-up of a member takes as long as that of ten names
 _MASK = "\ue000"  # stands for every character of a mention while the words between mentions are looked up
 
 
@@ -112,8 +114,7 @@ class Text:
         for mention in self.mentions:
             parts += [self.text[end : mention.start], _MASK * (mention.end - mention.start)]
             end = mention.end
-            kinds = (Token.TEXT, Token.ORDINARY) if mention.text else (Token.LETTERS, Token.SMALL)
-            yield kinds[mention.weak].value, mention.start, mention.end, mention
+            yield _MENTIONED[mention.text][mention.weak], mention.start, mention.end, mention
         masked = _P.blanks.sub(lambda match: _MASK * len(match.group()), "".join([*parts, self.text[end:]]))
         if _P.forbids.search(self.stem):  # 禁用的是: 禁用A is no verdict against A
             for code, pattern in _FORBIDDEN:
@@ -255,4 +256,4 @@ def _other(gap: str) -> str:
     # a Chinese word is two characters, an English one five
     weight = length if not gap.isascii() else length / 2.5
     # "D in fact is wrong" is short, a clause is long
-    return "" if not length else Token.SHORT if weight <= 6 else Token.LONG
+    return "" if not length else _SHORT if weight <= 6 else _LONG

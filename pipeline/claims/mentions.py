@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.characters import Folding
 from build_dataset.pipeline.claims.folding import fold
-from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.patterns import Patterns, is_latin
 
 _P = Patterns(__name__)
 _NTHS = ("一二三四五六七八九十", "①②③④⑤", ("first", "second", "third", "fourth", "fifth"))
@@ -54,7 +54,7 @@ def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     letters = () if _LETTERS.isdisjoint(text) else _P.letters.finditer(text)
     if any(not others.isdisjoint(match[0].upper()) and not _is_article(text, match) for match in letters):
         return True
-    if "\\%" in text or (not _OF_ORDINALS.isdisjoint(text) and _P.fitting("ordinal", text).search(text)):
+    if "\\%" in text or (not _OF_ORDINALS.isdisjoint(text) and _P.found("ordinal", text, fitting=True)):
         return True
     compact = _compact(text)
     texts = (_compact(fold(options[label])).rstrip("。.") for label in others)
@@ -213,7 +213,7 @@ def _in_word(text: str, match: re.Match[str]) -> str:
 
 
 def _ordinals(text: str, labels: tuple[str, ...], *, numbered: bool) -> Iterator[Mention]:
-    for match in _P.fitting("ordinal", text).finditer(text):
+    for match in (_P.ordinal_latin if is_latin(text) else _P.ordinal).finditer(text):
         number = match.groupdict().get("number")
         word, start = match[match.lastindex or 0].lower(), match.start("number") if number else match.start()
         # 第三个选项, option 3, the third
@@ -301,9 +301,8 @@ def _join(text: str, members: list[Mention], mention: Mention, multiple: bool | 
 
 
 def _goes_on(text: str, mention: Mention, *, newline: bool, multiple: bool | None) -> bool:
-    if (newline or mention.full) and (multiple is False or (newline and mention.full and not multiple)):
-        return False
-    return mention.full or _P.goes_on.match(text, mention.end) is not None
+    ends = (newline or mention.full) and (multiple is False or (newline and mention.full and not multiple))
+    return not ends and (mention.full or _P.goes_on.match(text, mention.end) is not None)
 
 
 def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:

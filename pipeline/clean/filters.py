@@ -56,9 +56,8 @@ def truncated(question: Question, _: CleanParams) -> str | None:
 def _breaks_off(stem: str) -> bool:
     if stem.endswith(("“", "‘")):  # A mark that opens and closes, as typists have it: 称为“血府“.
         return "„" not in stem and stem.count(stem[-1]) % 2 == 1  # 称为“血府 breaks off, „Ein Satz“ does not
-    if PATTERNS.no_content.search(stem):  # 下列关于
-        return True
-    return bool(PATTERNS.open_end.search(stem) and PATTERNS.case.search(stem) and not PATTERNS.asks.search(stem))
+    open_ = PATTERNS.open_end.search(stem) and PATTERNS.case.search(stem) and not PATTERNS.asks.search(stem)
+    return bool(open_ or PATTERNS.no_content.search(stem))  # 下列关于
 
 
 def duplicate_options(question: Question, _: CleanParams) -> str | None:
@@ -161,7 +160,7 @@ def _evidence(question: Question, kind: str) -> str | None:
     if kind in (question.attachments or []):
         return f"a {kind} stands inside the question on its page"
     for part, text in _parts(question):
-        match = PATTERNS.fitting(f"needs_{kind}", text).search(text)
+        match = PATTERNS.found(f"needs_{kind}", text, fitting=True)
         # an option that speaks of tables in general: 表内数据不留空格
         if match and not (part.startswith("option") and PATTERNS.in_general.match(text, match.start())):
             around = text[max(0, match.start() - 6) : match.end() + 6].replace("\n", " ")
@@ -215,31 +214,28 @@ _SEVERAL = pl.col("accepted_answers").is_not_null()  # keys that were corrected 
 _FORMS = pl.col("options").list.eval(pl.element().struct.field("text").str.normalize("NFKC")).list
 # A character that is seldom part of a word: of a wrong decoding (锟斤拷, Ã©), or for private use.
 _SIGNS = r"\(cid:|锟|烫|屯|[À-ÿ]|\?{5}|[\x{E000}-\x{F8FF}\x{FFF0}-\x{FFFF}\x{E0000}-\x{10FFFF}]"
-_FIGURE = _BESIDE.contains("figure") | _TEXT.str.contains(PATTERNS.figure_words.pattern)
-_TABLE = _BESIDE.contains("table") | _TEXT.str.contains(PATTERNS.table_words.pattern)
 _STEERS = pl.concat_str(_TEXT, pl.col("explanation").fill_null("")).str.contains(SUSPICIOUS)
-_NO_STEM = ~pl.concat_str(_SHARED, "stem").str.contains(r"(?s)[\p{L}\p{N}].*[\p{L}\p{N}]")
-_FEW_OPTIONS = (pl.col("options").list.len() < pl.col("min_options")) | _NO_TEXT
 _CUT = pl.col("stem").str.contains(PATTERNS.last_words.pattern) | _NO_TEXT | ~_IN_TURN
-_UNSURE = pl.col("confidence").fill_null(1.0) < 1.0
 _STRANGE_KEY = pl.col("answer").list.set_difference(_option("label")).list.len().fill_null(0) > 0
 
 FILTERS: tuple[Filter, ...] = (
     Filter("too_long", too_long, _TEXT.str.len_chars() > pl.col("max_characters")),
-    Filter("needs_figure", needs_figure, _FIGURE),
-    Filter("needs_table", needs_table, _TABLE),
+    Filter(
+        "needs_figure", needs_figure, _BESIDE.contains("figure") | _TEXT.str.contains(PATTERNS.figure_words.pattern)
+    ),
+    Filter("needs_table", needs_table, _BESIDE.contains("table") | _TEXT.str.contains(PATTERNS.table_words.pattern)),
     Filter("needs_formula", needs_formula, _BESIDE.contains("formula")),
     Filter("garbled_text", garbled_text, _TEXT.str.contains(_SIGNS)),
     Filter(UNREADABLE, unreadable, _TEXT.str.contains(NO_MEANING), action="review"),
     Filter("suspicious_text", suspicious_text, _STEERS, action="review"),
-    Filter("empty_stem", empty_stem, _NO_STEM),
-    Filter("too_few_options", too_few_options, _FEW_OPTIONS),
+    Filter("empty_stem", empty_stem, ~pl.concat_str(_SHARED, "stem").str.contains(r"(?s)[\p{L}\p{N}].*[\p{L}\p{N}]")),
+    Filter("too_few_options", too_few_options, (pl.col("options").list.len() < pl.col("min_options")) | _NO_TEXT),
     Filter("truncated", truncated, _CUT),
     Filter("duplicate_options", duplicate_options, _FORMS.n_unique() < _FORMS.len()),
     Filter("every_answer_accepted", every_answer_accepted, _SEVERAL),
     Filter("no_answer", no_answer, pl.col("answer").list.len().fill_null(0) == 0),
     Filter(ABSENT, answer_not_in_options, _STRANGE_KEY | _SEVERAL, action="review"),
-    Filter("low_confidence", low_confidence, _UNSURE, action="review"),
+    Filter("low_confidence", low_confidence, pl.col("confidence").fill_null(1.0) < 1.0, action="review"),
     Filter("erratum", erratum, pl.col("comment").is_not_null(), action="review"),
 )
 

@@ -20,8 +20,7 @@ _BETWEEN_TEXTS = ("\n", "|", "&", ";", "；")  # marks between the texts of seve
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _FOLDED = 8  # characters, spaces and stops included, of a text that may be one letter
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
-ENOUGH = 20
-"""Least number of numbered answers for a number that never occurs (2 of 0–3) to show that they name no places."""
+ENOUGH = 20  # numbered answers of which a number that never occurs (2 of 0–3) shows that they name no places
 
 
 def without_tails(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -104,9 +103,8 @@ def _only_reading(value: Any, options: Options) -> AnswerEncoding | None:
     if text is None or isinstance(value, int | float):
         return None
     letters, quoted = letters_of(text, options.pairs), quoted_of(text, options.pairs)
-    if bool(letters) == bool(quoted):
-        return None
-    return AnswerEncoding.LETTERS if letters else AnswerEncoding.TEXTS
+    one = bool(letters) != bool(quoted)
+    return (AnswerEncoding.LETTERS if letters else AnswerEncoding.TEXTS) if one else None
 
 
 def _readings(cell: Given, why: str) -> str:
@@ -160,7 +158,7 @@ def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[st
     verdicts = {_verdict(option): label for label, option in options.pairs} if len(options.pairs) == 2 else {}
     if {*verdicts} == {True, False} and (said := _verdict(text)) is not None:  # 错 beside 正确 and 错误
         return [verdicts[said]]
-    if encoding is not AnswerEncoding.TEXTS:
+    if encoding is not AnswerEncoding.TEXTS and text not in LABELS:
         if is_number(value):
             return _counted(value, options, encoding)
         if options.printed and is_number(bare := _words().sub("", fold(text))):  # option2, 选项3
@@ -215,7 +213,7 @@ def quoted_of(text: str, options: Pairs) -> list[str] | None:
     hits = exact or [label for label, option in options if _bare(option) == bare]
     if len(hits) == 1:
         return hits
-    for mark in _BETWEEN_TEXTS:
+    for mark in _BETWEEN_TEXTS if options else ():
         parts = [part for part in text.split(mark) if part.strip()]
         if len(parts) > 1:
             quotes = [quoted_of(part, options) for part in parts if mark not in part]
@@ -248,8 +246,8 @@ def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, li
 
     ``送分(原:D)``: everybody gets it, the key was D. ``A或C``: either.
     """
-    text = fold(str(value)) if isinstance(value, str) else ""
-    everybody = any(word in text for word in vocabulary()["words"]["everybody"])
+    text = fold(value) if isinstance(value, str) and len(value) > 1 else ""
+    everybody = bool(text) and any(word in text for word in vocabulary()["words"]["everybody"])
     if everybody and (not _P.letters.search(text) or any(word in text for word in ("原", "送", "一律"))):
         named = {*map(str.upper, _P.letters.findall(text))} & {*labels}
         return sorted(named) or None, [[label] for label in labels]

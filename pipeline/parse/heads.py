@@ -252,6 +252,7 @@ def tells_of_patient(line: str) -> bool:
     return _P.patient.match(line.strip()) is not None
 
 
+@lru_cache(1 << 14)  # asked again by the nets
 def is_case(stem: str) -> bool:
     """Return whether a stem tells of a patient, in Chinese words."""
     return len(stem) >= 20 and not is_latin(stem) and _P.patient.search(stem) is not None

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.folding import READ
@@ -66,7 +67,7 @@ def label_after(label: str) -> str:
 
 def run_from_a(labels: Sequence[str]) -> bool:
     """Return whether labels are A, B, C … without a gap."""
-    return all(label == label_at(place) for place, label in enumerate(labels))
+    return [*labels] == [*map(chr, range(65, 65 + len(labels)))]
 
 
 def labels_in(text: str) -> list[str]:
@@ -156,7 +157,7 @@ def _place(text: str, position: int) -> float:
 
 def _sign_in(mark: re.Match[str]) -> str:
     """Return the letter or number of a label that a pattern matched: the group that is filled, ① as 1."""
-    return folded(mark[mark.lastindex or 0])
+    return sign if (sign := mark[mark.lastindex or 0]).isascii() else folded(sign)
 
 
 def label_in(mark: re.Match[str]) -> str:
@@ -247,17 +248,16 @@ def cut_stem(value: str, mark: str | None = None) -> tuple[str, Pairs]:
 
 def signed(texts: Sequence[str]) -> Pairs:
     """Return texts that all begin with the signs of another alphabet in its order as options: ア　甲, イ　乙; А) 甲."""
-    for signs in vocabulary()["options"]["alphabets"]:
-        marks = [_P.sign.match(text) for text in texts]
-        options = [(mark["sign"], mark.string[mark.end() :]) for mark in marks if mark]
-        if 2 < len(options) == len(texts) and signs.startswith("".join(sign for sign, _ in options)):
-            return options
-    return []
+    marks = [*takewhile(bool, map(_P.sign.match, texts))]
+    options = [(mark["sign"], mark.string[mark.end() :]) for mark in marks if mark]
+    run = "".join(sign for sign, _ in options)
+    known = 2 < len(options) == len(texts) and any(it.startswith(run) for it in vocabulary()["options"]["alphabets"])
+    return options if known else []
 
 
 def labels_before(texts: Sequence[str]) -> Pairs:
     """Return texts that all begin with a letter of a list, or the sign of another alphabet, as options: a) 甲."""
-    marks = [mark for text in texts if (mark := _P.listed.match(text))]
+    marks = [mark for mark in takewhile(bool, map(_P.listed.match, texts)) if mark]
     run = len(marks) == len(texts) > 1 and "".join(map(label_in, marks)) == LABELS[: len(marks)]
     return [(mark[1], mark.string[mark.end() :]) for mark in marks] if run else signed(texts)
 

@@ -79,7 +79,6 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         for one in (reading.question for reading in readings)
     ]
     furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
-    notes = furniture.notes
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
     opened = [(one, _open_doubts(reading, one)) for reading, one in zip(readings, questions, strict=True)]
     readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
@@ -89,10 +88,12 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         # One decision for all is none on what is doubted besides: an option that is empty, a key that names none.
         sure = [reading for reading in readings if not reading.doubts]
         doubted = [Reading(read.question, [(reason, why), *read.doubts]) for read in readings if read.doubts and sure]
-        return Caught(doubted, [SourceDoubt(reason, f"{why}; {_remedy(name, reason)}", sure or readings)], notes)
+        return Caught(
+            doubted, [SourceDoubt(reason, f"{why}; {_remedy(name, reason)}", sure or readings)], furniture.notes
+        )
     doubts = too_often(name, readings)
     gathered = {id(reading) for doubt in doubts for reading in doubt.readings}
-    return Caught([reading for reading in readings if id(reading) not in gathered], doubts, notes)
+    return Caught([reading for reading in readings if id(reading) not in gathered], doubts, furniture.notes)
 
 
 def _open_doubts(reading: Reading, bare: Question) -> Doubts:
@@ -112,8 +113,6 @@ def _remedy(name: str, reason: str) -> str:
     cut = ', or furniture = ["…"] to cut it off' if reason == "repeated_text" else ""
     return f'if they are right: [sources."{name}"] {line}{cut}'
 
-
-# 1. Repetition
 
 PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the explanations"}
 
@@ -194,12 +193,9 @@ def repetition(questions: Sequence[Question]) -> dict[str, str]:
         ("ends of stems", ENDED, *_commonest(map(_end, stems))),
         ("beginnings of stems", OPENED, alike if len({*same}) > 1 else begins, often),
     ]
-    repeated = [f"{text!r} at {times} {at}" for at, share, text, times in places if times >= _least(share, questions)]
+    least = {share: max(MIN_FAULTY, share * len(questions)) for share in (ENDED, OPENED)}
+    repeated = [f"{text!r} at {times} {at}" for at, share, text, times in places if times >= least[share]]
     return {"repeated_text": "; ".join(repeated)} if repeated else {}
-
-
-def _least(share: float, questions: Sequence[Question]) -> float:
-    return max(MIN_FAULTY, share * len(questions))
 
 
 def _masked(text: str) -> str:
@@ -226,15 +222,14 @@ def _end(stem: str) -> str:
 
 def _start(stem: str) -> str:
     """Return what stands before a mark at the beginning of a stem, digits as 0: 题目：, [Item 00]; mostly nothing."""
-    match = _P.before_stem.match(stem)
-    return _masked(match[0]) if match else ""
+    return _masked(match[0]) if (match := _P.before_stem.match(stem)) else ""
 
 
 def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
     """Return the longest end that many last options share, that other options lack, and how often it comes."""
     # A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
     last = [_masked(question.options[-1].text) for question in questions if len(question.options) > 1]
-    least = _least(ENDED, questions)
+    least = max(MIN_FAULTY, ENDED * len(questions))
     if _commonest(text[-2:] for text in last)[1] < least:  # most sources
         return "", 0
     before_last = [_masked(option.text) for question in questions for option in question.options[:-1]]
@@ -249,9 +244,6 @@ def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
     return "", 0
 
 
-# 3. Self-contained
-
-
 def self_contained(question: Question) -> Doubts:
     """Return the doubt about a question that speaks of a case, a passage or a person that nothing shows."""
     if question.shared_stem or question.attachments or question.question_type is QuestionType.B1:
@@ -262,13 +254,10 @@ def self_contained(question: Question) -> Doubts:
 
 def asked_for(question: Question) -> Doubts:
     """Return the doubt about a key with more or fewer letters than the stem asks for: （2つ選びなさい。） beside C."""
-    match = _P.asked_for.search(question.stem) if question.answer and not question.accepted_answers else None
+    match = _P.found("asked_for", question.stem) if question.answer and not question.accepted_answers else None
     size = {"two": 2, "three": 3, "four": 4}[match.lastgroup or ""] if match else len(question.answer or ())
     why = f"the stem asks for {size} answers, the key has {len(question.answer or ())}"
     return [("several_answers", why)] if size != len(question.answer or ()) else []
-
-
-# 4. Alike
 
 
 def alike(questions: Sequence[Question]) -> dict[str, str]:
@@ -276,7 +265,7 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
     apart = [question for question in questions if question.group_id is None]
     texts = {id(question): "|".join(option.text for option in question.options) for question in apart}
     alone = {(item.stem, texts[id(item)]) for item in apart if not item.shared_stem and not item.attachments}
-    choosing = [question for question in apart if not _P.paired.search(question.stem)]
+    choosing = [question for question in apart if not _P.found("paired", question.stem)]
     printed = [item for item in questions if item.section is not None]  # in a table a key is a cell: some have A in all
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
         ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
@@ -291,9 +280,6 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
     return facts
 
 
-# 5. Too often
-
-
 def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     """Return one doubt for each reason that many questions wait for, and that a look can settle."""
     times = Counter(reason for reading in readings for reason in dict(reading.doubts))
@@ -302,7 +288,7 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     doubted = (read for read in readings if read.doubts and {*dict(read.doubts)} <= often)
     groups = group_values((read.doubts[0][0], read) for read in doubted)
     if "explanation_disagrees" in often:
-        concluding = sum(bool(_P.concludes.search(reading.question.explanation or "")) for reading in readings)
+        concluding = sum(bool(_P.found("concludes", reading.question.explanation or "")) for reading in readings)
         if times["explanation_disagrees"] >= SHIFTED * max(concluding, 1):  # keys may be of other questions
             groups = {"explanation_disagrees": [*readings]}
     return [SourceDoubt(reason, _often(name, reason, waiting, readings), waiting) for reason, waiting in groups.items()]

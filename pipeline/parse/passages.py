@@ -54,10 +54,10 @@ def speaks_of_text(stem: str) -> str:
 
     因此该患者首选 speaks of somebody; 男，45岁。… 该患者首选 tells who it is.
     """
-    match = _P.fitting("text_outside", stem).search(stem)
+    match = _P.found("text_outside", stem, fitting=True)
     if match and not _P.told_here.search(stem, match.end()) and weight(stem[: match.start()]) < PASSAGE:
         return match[0]
-    person = _P.fitting("person_outside", stem).search(stem)
+    person = _P.found("person_outside", stem, fitting=True)
     if person and not _P.person_told.search(stem[: person.start()]) and weight(stem[: person.start()]) < 2 * PASSAGE:
         return person[0]
     return ""
@@ -120,18 +120,15 @@ def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:
     rows, asked = len(asked), [draft for draft in asked if not draft.case]
     times = Counter(draft.stem for draft in {(draft.stem, str(draft.options)): draft for draft in asked}.values())
     alike = sum(times[draft.stem] > 1 for draft in asked)
-    outside = sum(bool(speaks_of_text(draft.stem)) or _leans(draft.stem) for draft in asked)
+    # Short ones may have looser words of a text outside: 由此，可以推断出, the author.
+    short = [draft.stem if weight(draft.stem) < 2 * PASSAGE else "" for draft in asked]
+    lean = [(word := _P.leaning.search(stem)) and not _P.person_told.search(stem[: word.start()]) for stem in short]
+    outside = sum(bool(speaks_of_text(draft.stem) or leans) for draft, leans in zip(asked, lean, strict=True))
     pairs = [_pairs(draft.stem) for draft in asked]
     known = Counter(pair for bigrams in pairs for pair in bigrams)
     common = max(_COMMON, 0.05 * len(asked))
     bare = sum(sum(known[pair] > common for pair in bigrams) >= 0.5 * len(bigrams) for bigrams in pairs)
     return max(alike, outside) >= _SHARE * rows, bare >= 0.5 * rows
-
-
-def _leans(stem: str) -> bool:
-    """Return whether a short stem has looser words of a text outside: 由此，可以推断出, the author."""
-    match = _P.leaning.search(stem) if weight(stem) < 2 * PASSAGE else None
-    return match is not None and not _P.person_told.search(stem[: match.start()])
 
 
 def _rest(asked: Asked, text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from build_dataset.pipeline.claims.lexicon import beginnings_of
 from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.labels import Pairs, labels_before, without_announcement
 from build_dataset.pipeline.parse.nets import Doubts, Furniture
@@ -18,11 +19,12 @@ _FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # te
 _FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
 """Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
 _IN_UNUSUAL = re.compile(r"[<(.:\[#_]").search  # one of them stands in every such text
+_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
+_LABELLED = frozenset(beginnings_of(_P.label_again.pattern, 1) | beginnings_of(_P.small.pattern, 1))
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
-_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
-"""Fillers of unused option cells, several of them at the end of a row."""
+_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))  # fill unused cells of options at the end of a row
 
 
 def numbers_lead(stems: Sequence[str]) -> bool:
@@ -112,13 +114,14 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
 def _bare(text: str) -> str:
     """A text without space and punctuation, widths and case folded."""
     plain = unicodedata.normalize("NFKC", text).lower()
-    return plain if plain.isalnum() else "".join(filter(str.isalnum, plain))
+    return plain.translate(_SIGNS) if plain.isascii() else "".join(filter(str.isalnum, plain))
 
 
 def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
     """A stem without what stands behind it that is no part of it: a range of other questions, its own options."""
     stem, others = without_range(stem, number)
-    stem = stem if _P.asks.search(stem) else _P.wide.sub("____", stem)  # a blank of spaces would be lost
+    blank = ("  " in stem or "\u3000" in stem) and not _P.asks.search(stem)
+    stem = _P.wide.sub("____", stem) if blank else stem  # a blank of spaces would be lost
     if others:
         detail = f"the stem ends with the range {others}: the options may be theirs"
         doubts.append(("options_of_others", detail))
@@ -130,13 +133,15 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
 
 def labelled_once(options: Options, doubts: Doubts) -> Options:
     """The options without labels of their own before their texts, ``a) 甲``; another's label there is a doubt."""
-    if own := labels_before([text for _, text in options.pairs]):
+    texts = [text for _, text in options.pairs]
+    if own := labels_before(texts):
         return replace(options, pairs=[(label, text) for (label, _), (_, text) in zip(options.pairs, own, strict=True)])
-    marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
+    begun = any(text[:1] in _LABELLED for text in texts)  # in few rows
+    marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs if begun]
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
     if marked := sum(mark is not None for *_, mark in marks):
         last = max(ord(label[0]) for label, *_ in marks)
-        foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for _, text, _ in marks)
+        foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for text in texts)
         if foreign or marked == 1:
             marks = [(label, text, None if foreign or _P.initial.match(text) else mark) for label, text, mark in marks]
     small = [sign[1] for _, text, _ in marks if (sign := _P.small.match(text))]
@@ -144,11 +149,9 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
         doubts.append(("label_inside_text", f"{' '.join(small)} before its texts are no labels in their order"))
     if others := [label for label, _, mark in marks if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
-    together = "\n".join(text for _, text, _ in marks)  # nearly all have none of these
-    inside = marks if _P.options_inside.search(together) else []
-    if run := next((label for label, text, _ in inside if _P.options_inside.search(text)), None):
+    if run := next((label for label, it in options.pairs if "A" in it and _P.options_inside.search(it)), None):
         doubts.append(("label_inside_text", f"labels A, B and C of another question stand in option {run}"))
-    if _P.rule.search(together):
+    if any(map(_P.rule.search, texts)):
         doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
     if not any(mark for *_, mark in marks):
         return options
@@ -174,8 +177,8 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
     looked_at = [text for text in texts if _IN_UNUSUAL(text)]
     doubts = list(dict.fromkeys(doubt for doubt, find in _FINDS if any(map(find, looked_at))))
-    judged = {text.strip().casefold() for _, text in options.pairs} <= {*vocabulary()["words"]["true_false"]}
-    if options.cut_at_marks and len(options.pairs) != usual and not judged:
+    said, verdicts = (text.strip().casefold() for _, text in options.pairs), vocabulary()["words"]["true_false"]
+    if options.cut_at_marks and len(options.pairs) != usual and not {*said} <= {*verdicts}:
         detail = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
     numbered = enumerate(options.pairs if looked_at else ())

@@ -366,7 +366,7 @@ def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
     given = json.dumps(stated, ensure_ascii=False) if listed else cells.string(stated)
     if answer is None and given not in (None, "[]", "{}"):
         doubts.append(("answer_not_read", f"answer given as {given[:40]!r}"))
-    letters = re.sub(r"[\W_]", "", given or "")  # CCE, C,E,C
+    letters = re.sub(r"[\W_]", "", given) if given and len(given) > 1 else ""  # CCE, C,E,C
     if letters and set(letters) <= {*labels} and len({*letters}) < len(letters):
         doubts.append(("answer_not_read", f"the key {str(given)[:40]} names a letter twice"))
     return doubts

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from build_dataset.pipeline.clean.params import PATTERNS
 from build_dataset.pipeline.patterns import Patterns, is_latin
@@ -39,7 +40,7 @@ def test_every_pattern_of_a_module_compiles_and_is_used(module):
             assert f'"{name}"' in source
         else:
             assert getattr(patterns, name).pattern
-            assert f"_P.{name}" in source or f'_P.fitting("{name}"' in source, f"{module}.{name} has no user"
+            assert f"_P.{name}" in source or f'_P.found("{name}"' in source, f"{module}.{name} has no user"
 
 
 FITTED = [
@@ -61,9 +62,29 @@ WORDS = re.findall(
     st.lists(st.sampled_from([*WORDS, " the ", " is ", " in the ", " image ", "①", "如图"]), max_size=16).map("".join)
 )
 def test_of_a_text_in_latin_letters_the_latin_part_of_a_pattern_finds_the_same(text):
-    for patterns, name in FITTED:
-        found, whole = patterns.fitting(name, text).search(text), getattr(patterns, name).search(text)
+    for (patterns, name), shown in product(FITTED, (text, f"{text}\n{'-' * 200}")):
+        found, whole = patterns.found(name, shown, fitting=True), getattr(patterns, name).search(shown)
         assert (found and found.span()) == (whole and whole.span())
+
+
+LOOKED_AT = [
+    *(("parse.nets", name) for name in ("asked_for", "paired", "concludes")),
+    *(("claims.explanations", name) for name in ("path", "listed")),
+]
+SIGNS = ("s", "ſ"), ("k", "\u212a"), ("i", "ı"), ("I", "İ")  # one where case does not count
+
+
+@pytest.mark.parametrize(("module", "name"), LOOKED_AT)
+@settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
+@given(data=st.data())
+def test_what_a_pattern_matches_is_found_in_a_long_text_too(module, name, data):
+    patterns = Patterns(f"build_dataset.pipeline.{module}")
+    form, (old, new) = getattr(patterns, name), data.draw(st.sampled_from(SIGNS))
+    text = data.draw(st.from_regex(form))
+    for shown in (text, text.swapcase(), text.replace(old, new)):
+        for long in (f"{shown}\n{'。' * 200}", f"{'-' * 200}\n{shown}"):
+            found, whole = patterns.found(name, long), form.search(long)
+            assert (found and found.span()) == (whole and whole.span())
 
 
 @pytest.mark.parametrize(("text", "latin"), [("an ECG – 38°C “x” ≥ 5", True), ("一", False), ("①", False), ("", True)])

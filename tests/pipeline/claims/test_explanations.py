@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.claims.explanations import Stated, contradiction, read_explanation
+from build_dataset.pipeline.claims.explanations import SURE, Stated, contradiction, read_explanation
 from tests.growth import exponent
 
 OPTIONS = {"A": "阿司匹林", "B": "布洛芬", "C": "可待因", "D": "地塞米松", "E": "以上都是"}
@@ -138,3 +138,27 @@ def test_code_in_an_explanation_speaks_against_no_key(told, speaks):
 def test_the_place_of_a_japanese_option_is_its_answer_and_a_way_through_a_plan_is_none(explanation, stem, answer):
     found = read(explanation, stem=stem, options={"A": "DES", "B": "DNS", "C": "RADIUS", "D": "IDS"})
     assert (found and "".join(found.answer or ())) == answer
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        "{}错误。",
+        "{}正确。",
+        "除{}外均错误。",
+        "除{}外均正确。",
+        "选{}。",
+        "排除{}。",
+        "({}错)",
+        "故不选{}。",
+        "{}错误，故选C。",
+    ],
+)
+@pytest.mark.parametrize("stem", ["下列药物属于激素的是", "下列药物不属于激素的是", "Each is a hormone EXCEPT"])
+@pytest.mark.parametrize("named", ["B", "布洛芬", "选项B", "b"])
+@pytest.mark.parametrize("labels", ["ABC", "ABCDE"])
+def test_a_text_speaks_against_a_key_beside_it_as_it_does_without(verdict, stem, named, labels):
+    told, options = verdict.format(named), {label: OPTIONS[label] for label in labels}
+    stated = read(told, stem=stem, options=options)
+    against = stated is not None and stated.rule in SURE and stated.answer not in (None, {"B"})
+    assert against == (contradiction(told, stem, options, "B") is not None)
