@@ -211,6 +211,8 @@ def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
 
 def _end(stem: str) -> str:
     """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
+    if _P.condition.search(stem):  # (다툼이 있는 경우 판례에 의함)
+        return ""
     if match := _P.bracket_at_end.search(stem):
         return _masked(match[0])
     match = _P.behind_question.search(stem)

@@ -65,18 +65,25 @@ class _NoDataError(Exception):
 def _literals(text: str) -> Iterator[Any]:
     """Yield the outermost lists and objects of a program that are data."""
     tokens = [one for one in _P.token.finditer(text) if one.lastgroup != "comment"]
+    # function add(text, options, correct) {…} add('…', ['…', '…'], 'B')
+    defined = {name: re.findall(r"(?:^|,)\s*(\w+)", names) for name, names in _P.function.findall(text)}
+    called = {name: list[Any]() for name in defined}
     at = 0
     while at < len(tokens):
-        if tokens[at][0] in _CLOSING:
+        name = tokens[at][0] if at + 1 < len(tokens) and tokens[at + 1][0] == "(" else ""
+        if tokens[at][0] in _CLOSING or name in defined:
             try:
-                value, end = _bracketed(tokens, at)
-                if tokens[at][0] != "(" or isinstance(value, dict):  # shuffle([…]) holds a list
+                value, end = _bracketed(tokens, at + (name in defined))
+                if name in defined:
+                    called[name].append(dict(zip(defined[name], value, strict=False)))
+                elif tokens[at][0] != "(" or isinstance(value, dict):  # shuffle([…]) holds a list
                     yield value
-                    at = end
-                    continue
+                at = end if name in defined or tokens[at][0] != "(" or isinstance(value, dict) else at + 1
+                continue
             except (_NoDataError, IndexError):
                 pass
         at += 1
+    yield from called.values()
 
 
 def _bracketed(tokens: Tokens, at: int) -> tuple[Any, int]:

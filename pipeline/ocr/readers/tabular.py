@@ -133,7 +133,7 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     # Beside lists of questions: {"choice": [{…}], "judgment": [{"question": …, "answer": true}]}.
     beside = [key for key, part in value.items() if isinstance(part, list) and part and all(map(_is_question, part))]
     for key in dict.fromkeys([*held, *beside] if held and not asked else held):
-        kind = {} if plain_header(key) in names else {"type" if len(key) <= _LONG else "context": key}
+        kind = {} if plain_header(key) in names else {"type" if len(key.encode()) <= 3 * _LONG else "context": key}
         for row in questions(value[key], depth + 1):
             yield {**kind, **given, **row} if isinstance(row, dict) else row
 
