@@ -25,10 +25,13 @@ ENOUGH = 20
 
 
 def without_tails(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Cut off, in place, the bracket at the end of all keys of a table, D (k), 错 (k); return what was cut off."""
+    """Cut off, in place, an explanation below keys (B⏎【解析】…), the bracket at the end of all: D (k); return that."""
     told = []
     for name in [name for name in (rows[0] if rows else ()) if "answer" in roles_of(name)]:
         given = [row for row in rows if isinstance(row.get(name), str)]
+        for row, match in [(row, match) for row in given if (match := _P.explained.fullmatch(row[name]))]:
+            row[name] = match[1]
+            row["解析"] = "\n".join(filter(None, [match[2], string(row.get("解析"))]))
         ends = Counter(match[0] for row in given if (match := _P.tail.search(row[name])))
         for tail, times in ends.most_common(1):
             if times >= max(ENOUGH, MOST * len(given)):

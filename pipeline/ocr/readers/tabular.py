@@ -271,7 +271,10 @@ class CsvReader:
         # The module's limit belongs to the whole process: it is only ever raised, and the bound is kept here.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
         mark = delimiter(text)
-        records = csv.reader(_without_broken(text, mark, told), delimiter=mark, strict=True)
+        lines = [line for line in map(str.strip, text.split("\n")) if line]
+        single = sum(line[0] == line[-1] == "'" and f"'{mark}" in line for line in lines)  # 'stem','甲','乙'
+        quote = "'" if 2 * single > len(lines) else '"'
+        records = csv.reader(_without_broken(text, mark, quote, told), delimiter=mark, quotechar=quote, strict=True)
         try:
             yield from tables(_bounded(records), frozenset(params.columns))
         except csv.Error as error:
@@ -293,17 +296,17 @@ def _with_header(text: str) -> str:
     return f"{said.get('columns') or mark.join(names)}\n{text[found.end() :]}"
 
 
-def _without_broken(text: str, mark: str, told: list[str]) -> list[str]:
+def _without_broken(text: str, mark: str, quote: str, told: list[str]) -> list[str]:
     """Return the lines of a text, without a few that have a quote inside their quotes, which is told; not the last."""
     lines = io.StringIO(text, newline="").readlines()
     for _ in range(_BROKEN):
-        records = csv.reader(lines, delimiter=mark, strict=True)
+        records = csv.reader(lines, delimiter=mark, quotechar=quote, strict=True)
         try:
             deque(records, 0)
             break
         except csv.Error as error:
             at = records.line_num - 1
-            if "expected after" not in str(error) or at + 1 == len(lines) or lines[at].count('"') % 2:
+            if "expected after" not in str(error) or at + 1 == len(lines) or lines[at].count(quote) % 2:
                 break
             told.append(f"line {at + 1} was left out: {error}")
             lines[at] = "\n"
