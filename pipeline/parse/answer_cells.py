@@ -169,24 +169,19 @@ def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[st
         if options.printed and is_number(bare := _words().sub("", fold(text))):  # option2, 选项3
             return _counted(bare, options, AnswerEncoding.UNKNOWN)
     quoted, letters = quoted_of(text, options.pairs), letters_of(text, options.pairs)
-    letters = letters or _headers_of(text, options)
+    # Columns that it names, option3, 选1;选4, ②; not B(甲): what stands beside a letter has to be its text.
+    parts = () if letters or re.search("[(（]", text) else re.split(_BETWEEN_HEADERS, text)
+    named = {options.named.get(plain_header(part)) for part in parts}
+    letters = letters or sorted(label for label in named if label and None not in named)
     if letters and quoted and letters != quoted:
         return {AnswerEncoding.LETTERS: letters, AnswerEncoding.TEXTS: quoted}.get(encoding)
-    return letters or quoted
+    return letters or quoted or None
 
 
 @lru_cache(1 << 10)
 def _verdict(text: str) -> bool | None:
     words, said = vocabulary()["words"], text.strip().casefold()
     return None if is_number(said) or said not in {*words["right"], *words["wrong"]} else said in words["right"]
-
-
-def _headers_of(text: str, options: Options) -> list[str] | None:
-    """The labels of the columns that an answer names: option3, 选1;选4, ②."""
-    parts = re.split(_BETWEEN_HEADERS, text)
-    # B(甲) is no name of the column B: what stands beside a letter has to be its text.
-    labels = {None if re.search("[(（]", part) else options.named.get(plain_header(part)) for part in parts}
-    return sorted(label for label in labels if label) if labels and None not in labels else None
 
 
 def _counted(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:

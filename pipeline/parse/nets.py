@@ -302,11 +302,11 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
         concluding = sum(bool(_P.concludes.search(reading.question.explanation or "")) for reading in readings)
         if times["explanation_disagrees"] >= SHIFTED * max(concluding, 1):  # keys may be of other questions
             groups = {"explanation_disagrees": [*readings]}
-    return [SourceDoubt(reason, _often(name, reason, waiting, readings), waiting) for reason, waiting in groups.items()]
-
-
-def _often(name: str, reason: str, waiting: Sequence[Reading], readings: Sequence[Reading]) -> str:
-    doubted = [draft for draft in waiting if reason in dict(draft.doubts)]
-    shown = "; ".join(f"no. {draft.question.number}: {dict(draft.doubts)[reason][:80]}" for draft in doubted[:2])
-    whole = "; all keys may be those of other questions" if len(waiting) > len(doubted) else ""
-    return f"{name}: {len(doubted)} of {len(readings)} questions: {shown}{whole}; {_remedy(name, reason)}"
+    doubts = []
+    for reason, waiting in groups.items():
+        told = [(draft.question.number, why) for draft in waiting if (why := dict(draft.doubts).get(reason))]
+        shown = "; ".join(f"no. {number}: {why[:80]}" for number, why in told[:2])
+        whole = "; all keys may be those of other questions" if len(waiting) > len(told) else ""
+        detail = f"{name}: {len(told)} of {len(readings)} questions: {shown}{whole}; {_remedy(name, reason)}"
+        doubts.append(SourceDoubt(reason, detail, waiting))
+    return doubts

@@ -141,7 +141,9 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
     marked = sum(mark is not None for *_, mark in marks)
     if marked < len(marks):  # [A]₀ among ln[A] and 1/k, (B)⁺ among (AC)⁺
-        marks = [(label, text, None if mark and mark[0][0] in "([" else mark) for label, text, mark in marks]
+        marks = [
+            (label, text, None if mark and re.match(r"[(\[].*\S\Z", mark[0]) else mark) for label, text, mark in marks
+        ]
     if marked:
         last = max(ord(label[0]) for label, *_ in marks)
         foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for _, text, _ in marks)

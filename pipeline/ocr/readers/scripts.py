@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,18 +71,15 @@ def _literals(text: str) -> Iterator[Any]:
     called = {name: list[Any]() for name in defined}
     at = 0
     while at < len(tokens):
-        name = tokens[at][0] if at + 1 < len(tokens) and tokens[at + 1][0] == "(" else ""
-        if tokens[at][0] in _CLOSING or name in defined:
-            try:
-                value, end = _bracketed(tokens, at + (name in defined))
-                if name in defined:
-                    called[name].append(dict(zip(defined[name], value, strict=False)))
-                elif tokens[at][0] != "(" or isinstance(value, dict):  # shuffle([…]) holds a list
-                    yield value
-                at = end if name in defined or tokens[at][0] != "(" or isinstance(value, dict) else at + 1
+        call = tokens[at][0] in defined and tokens[at + 1 : at + 2] and tokens[at + 1][0] == "("
+        with suppress(_NoDataError, IndexError):
+            value, end = _bracketed(tokens, at + bool(call)) if call or tokens[at][0] in _CLOSING else (None, at)
+            if call:
+                called[tokens[at][0]].append(dict(zip(defined[tokens[at][0]], value, strict=False)))
+            if isinstance(value, dict) or (value is not None and tokens[at][0] != "("):  # shuffle([…]) holds a list
+                yield from [] if call else [value]
+                at = end
                 continue
-            except (_NoDataError, IndexError):
-                pass
         at += 1
     yield from called.values()
 

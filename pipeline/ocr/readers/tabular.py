@@ -121,7 +121,10 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     if not isinstance(value, dict):
         return
     names = vocabulary()["containers"]["names"]
-    given = {key: part for key, part in value.items() if _is_handed_down(key, part)}
+    texts = {key: part if isinstance(part, list) else [part] for key, part in value.items()}
+    texts = {key: some for key, some in texts.items() if some and all(isinstance(one, str) for one in some)}
+    long = {key for key, some in texts.items() if _HANDED_DOWN & {*roles_of(key)} or sum(map(len, some)) > _LONG}
+    given = {key: value[key] for key in texts if key in long}  # what belongs to each question below
     asked, held = is_asked(value), list[str]()
     for key, part in value.items():
         if plain_header(key) in names and any(isinstance(item, dict | list) for item in _items(part)):
@@ -174,13 +177,6 @@ def _with_texts(rows: Sequence[Any], value: dict[str, Any]) -> Iterator[Any]:
         texts_of = {key: texts for key, texts in named.items() if "chapter" not in roles_of(key[:7])}
         found = {key: texts[str(row[key])] for key, texts in texts_of.items() if row.get(key) is not None}
         yield {**row, **({"context": "\n".join(found.values())} if found else {})} if isinstance(row, dict) else row
-
-
-def _is_handed_down(key: str, part: Any) -> bool:
-    """Return whether a part of an object belongs to each question below it: what is known to, and long texts."""
-    texts = part if isinstance(part, list) else [part]
-    whole = bool(texts) and all(isinstance(one, str) for one in texts)
-    return whole and (bool(_HANDED_DOWN & set(roles_of(key))) or sum(map(len, texts)) > _LONG)
 
 
 def _items(part: Any) -> Iterable[Any]:
