@@ -211,12 +211,10 @@ def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
 
 def _end(stem: str) -> str:
     """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
-    if _P.condition.search(stem):  # (다툼이 있는 경우 판례에 의함)
-        return ""
     if match := _P.bracket_at_end.search(stem):
-        return _masked(match[0])
+        return "" if _P.condition.search(stem) else _masked(match[0])  # (다툼이 있는 경우 판례에 의함)
     match = _P.behind_question.search(stem)
-    if match is None or len(match["piece"]) > LONGEST:
+    if match is None or len(match["piece"]) > LONGEST or _P.condition.search(stem):
         return ""
     return "" if not match["asked"] and _P.asks.search(match["piece"].strip()) else _masked(match["piece"])
 

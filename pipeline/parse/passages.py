@@ -108,13 +108,10 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     if told or not long:
         return Use.EXPLAINS if told else None
     distinct = len({*texts}) >= 0.5 * len(texts)
-    foreign = sum(_script(own.stem) != _script(it) for own, it in checked) > 0.5 * len(checked)
+    # In ideographs, kana or hangul, mostly.
+    east = [[3 * sum(char > "\u2e7f" for char in one) > len(one) for one in (own.stem, it)] for own, it in checked]
+    foreign = sum(one is not other for one, other in east) > 0.5 * len(checked)
     return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER
-
-
-def _script(text: str) -> list[bool]:
-    """Return whether many characters of a text are ideographs, kana or hangul, or else no Latin letters."""
-    return [3 * sum(map(within, text)) > len(text) for within in ("\u2e7f".__lt__, "\u0370".__le__)]
 
 
 def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:

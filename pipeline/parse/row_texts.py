@@ -125,8 +125,7 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
     stem, others = without_range(stem, number)
     stem = stem if _P.asks.search(stem) else _P.wide.sub("____", stem)  # a blank of spaces would be lost
     if others:
-        detail = f"the stem ends with the range {others}: the options may be theirs"
-        doubts.append(("options_of_others", detail))
+        doubts.append(("options_of_others", f"the stem ends with the range {others}: the options may be theirs"))
     stem, repeated = without_options(stem, options.pairs)
     if repeated:
         doubts.append(("text_left_over", "the stem seems to end with its options, in another form"))

@@ -78,8 +78,7 @@ def _literals(text: str) -> Iterator[Any]:
                 called[tokens[at][0]].append(dict(zip(defined[tokens[at][0]], value, strict=False)))
             if isinstance(value, dict) or (value is not None and tokens[at][0] != "("):  # shuffle([…]) holds a list
                 yield from [] if call else [value]
-                at = end
-                continue
+                at = end - 1
         at += 1
     yield from called.values()
 
