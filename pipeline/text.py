@@ -23,7 +23,7 @@ _WIDE_SIGNS = (0xFF05, 0xFF0B, 0xFF1C, 0xFF1D, 0xFF1E)  # ％ ＋ ＜ ＝ ＞
 _TABLE: dict[int, str | None] = {  # for engines of regular expressions; ``_TYPESET`` carries it out
     **COMPATIBILITY,
     **WIDE,
-    **dict.fromkeys([*INVISIBLE, *_CONTROLS]),
+    **dict.fromkeys([*({*INVISIBLE} - {0x200C, 0x200D}), *_CONTROLS]),
     **{code: chr(code - 0xFEE0) for code in _WIDE_SIGNS},
     **glyphs.private_glyphs("typed"),
     **dict.fromkeys((11, 12, 13, 133, 8232, 8233), "\n"),
@@ -32,6 +32,8 @@ _TABLE: dict[int, str | None] = {  # for engines of regular expressions; ``_TYPE
 _TYPESET = Folding(_TABLE)
 _PUNCTUATION = "，。、；：？！“”‘’《》【】（）〈〉「」『』"
 _DECIMAL = re.compile(r"(?<=[0-9])．(?=[0-9])")  # 3．5
+# Joiners are spelling in Persian and in scripts of India and its neighbours: می‌شود.
+_JOINER = re.compile("(?<![\u0620-\u077f\u08a0-\u0dff\u0f00-\u109f\u1780-\u17ff])[\u200c\u200d]+")
 _RUN = re.compile(r"[^\S\n]+")
 _OTHER_SPACE = re.compile(r"[^\S\n ]")
 # Not between brackets: （ ） is a blank to be filled in.
@@ -60,7 +62,7 @@ _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]{0,200})?/?>")
 _MARKUP_ROUNDS = 5  # largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)
 
 _KNOWN = "".join(rf"\x{{{code:X}}}" for code in _TABLE)
-TIDIABLE = rf"[^\S \n]|[ \n][ \n]|^\s|\s$|[^\x00-\x7f] | [^\x00-\x7f]|[．&<{_KNOWN}]"
+TIDIABLE = rf"[^\S \n]|[ \n][ \n]|^\s|\s$|[^\x00-\x7f] | [^\x00-\x7f]|[．&<\x{{200C}}\x{{200D}}{_KNOWN}]"
 """Matches every text that ``tidy`` may change, NFC apart; for engines of regular expressions that read many texts."""
 
 
@@ -85,7 +87,7 @@ def tidy_together(texts: Sequence[str]) -> list[str]:
 
 def _unspaced(text: str) -> str:
     """A text without markup, its characters composed, without spaces that say nothing."""
-    text = unicodedata.normalize("NFC", text)
+    text = unicodedata.normalize("NFC", _JOINER.sub("", text))
     text = _DECIMAL.sub(".", text) if "．" in text else text
     text = _RUN.sub(" ", text) if "  " in text or _OTHER_SPACE.search(text) else text
     text = "\n".join(filter(None, map(str.strip, text.split("\n"))))  # without spaces at line ends, empty lines

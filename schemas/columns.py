@@ -35,7 +35,7 @@ def plain_header(header: str) -> str:
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", header))
     text = unicodedata.normalize("NFKC", bare).strip().casefold().translate(_WHOLE)
     bare = _MARKS.sub("", _BRACKETS.sub("", text))
-    return _MISSPELT.sub("answer", bare.removesuffix("json") or bare or _MARKS.sub("", text))
+    return _MISSPELT.sub("answer", bare.removesuffix("json").removesuffix("html") or bare or _MARKS.sub("", text))
 
 
 @cache

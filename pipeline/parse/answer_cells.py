@@ -24,10 +24,13 @@ ENOUGH = 20  # numbered answers of which a number that never occurs (2 of 0–3)
 
 
 def without_tails(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Cut off, in place, the bracket at the end of all keys of a table, D (k), 错 (k); return what was cut off."""
+    """Cut off, in place, an explanation below keys (B⏎【解析】…), the bracket at the end of all: D (k); return that."""
     told = []
     for name in [name for name in (rows[0] if rows else ()) if "answer" in roles_of(name)]:
         given = [row for row in rows if isinstance(row.get(name), str)]
+        for row, match in [(row, match) for row in given if (match := _P.explained.fullmatch(row[name]))]:
+            row[name] = match[1]
+            row["解析"] = "\n".join(filter(None, [match[2], string(row.get("解析"))]))
         ends = Counter(match[0] for row in given if (match := _P.tail.search(row[name])))
         for tail, times in ends.most_common(1):
             if times >= max(ENOUGH, MOST * len(given)):
@@ -164,24 +167,19 @@ def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[st
         if options.printed and is_number(bare := _words().sub("", fold(text))):  # option2, 选项3
             return _counted(bare, options, AnswerEncoding.UNKNOWN)
     quoted, letters = quoted_of(text, options.pairs), letters_of(text, options.pairs)
-    letters = letters or _headers_of(text, options)
+    # Columns that it names, option3, 选1;选4, ②; not B(甲): what stands beside a letter has to be its text.
+    parts = () if letters or re.search("[(（]", text) else re.split(_BETWEEN_HEADERS, text)
+    named = {options.named.get(plain_header(part)) for part in parts}
+    letters = letters or sorted(label for label in named if label and None not in named)
     if letters and quoted and letters != quoted:
         return {AnswerEncoding.LETTERS: letters, AnswerEncoding.TEXTS: quoted}.get(encoding)
-    return letters or quoted
+    return letters or quoted or None
 
 
 @lru_cache(1 << 10)
 def _verdict(text: str) -> bool | None:
     words, said = vocabulary()["words"], text.strip().casefold()
     return None if is_number(said) or said not in {*words["right"], *words["wrong"]} else said in words["right"]
-
-
-def _headers_of(text: str, options: Options) -> list[str] | None:
-    """The labels of the columns that an answer names: option3, 选1;选4, ②."""
-    parts = re.split(_BETWEEN_HEADERS, text)
-    # B(甲) is no name of the column B: what stands beside a letter has to be its text.
-    labels = {None if re.search("[(（]", part) else options.named.get(plain_header(part)) for part in parts}
-    return sorted(label for label in labels if label) if labels and None not in labels else None
 
 
 def _counted(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:

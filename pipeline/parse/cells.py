@@ -163,7 +163,7 @@ def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
             printed = {label: label_at(int(label) - start) for label in labels}
             return Options(sorted((printed[label], text) for label, text in options), printed)
     printed_signs = "".join(labels)
-    alphabets = vocabulary()["options"]["alphabets"] if labels and labels[0] not in LABELS else ()
+    alphabets = vocabulary()["options"]["alphabets"] if labels and printed_signs not in LABELS else ()
     if any(signs.upper().startswith(printed_signs) for signs in alphabets):
         letters = {plain_header(label): label_at(at) for at, label in enumerate(labels)}
         return Options([(letters[plain_header(label)], text) for label, text in options], named=letters)

@@ -235,19 +235,14 @@ class TableCells:
     def _later_keys(self) -> list[str]:
         """Columns of letters whose headers speak of a key as well: 更正答案, final_answer; not 考生答案."""
         words = vocabulary()["words"]
-        return [
-            name
-            for name in self._free()
-            if any(word in plain_header(name) for word in words["key"])
-            and not any(word in plain_header(name) for word in words["no_key"])
-            and all(letters_of(str(value), []) for value in self._values(name))
-        ]
+        named = [name for name in self._free() if any(word in plain_header(name) for word in words["key"])]
+        named = [name for name in named if not any(word in plain_header(name) for word in words["no_key"])]
+        return [name for name in named if all(letters_of(str(value), []) for value in self._values(name))]
 
     def _is_text(self, name: str) -> bool:
         """Return whether a column holds texts of which at least half differ."""
         values = [text for row in self.rows if (text := cells.string(row.get(name)))]
-        several = len(set(values)) * 2 >= min(len(values), 3)
-        return several and any(not is_number(value) for value in values)
+        return len(set(values)) * 2 >= min(len(values), 3) and not all(map(is_number, values))
 
     def _given(self, name: str) -> list[Given]:
         """The answers of a column, beside the options that they answer."""
@@ -261,14 +256,9 @@ class TableCells:
 
     def _holds_letters(self, name: str) -> bool:
         """Return whether nearly all cells of a column are single letters, of which there are several."""
-        values, letters, others = self._values(name), set[str](), 0
-        for value in values:
-            letter = letters_of(str(value), [])
-            letters.update(letter if letter and len(letter) == 1 else ())
-            others += not letter or len(letter) != 1
-            if others > (1 - MOST) * len(values):
-                return False
-        return len(letters) > 1
+        letters = [letters_of(str(value), []) or [] for value in self._values(name)]
+        single = [letter[0] for letter in letters if len(letter) == 1]
+        return len({*single}) > 1 and len(single) >= MOST * len(letters)
 
     def _looks_like_key(self, name: str) -> bool:
         values = self._values(name)
@@ -276,8 +266,7 @@ class TableCells:
         if all(letters) and len({tuple(letter) for letter in letters if letter}) > 1:
             return True
         given = self._given(name)
-        quoted = [quoted_of(str(cell.value), cell.options.pairs) for cell in given]
-        return len(given) == len(values) > 1 and all(quoted)
+        return len(given) == len(values) > 1 and all(quoted_of(str(one.value), one.options.pairs) for one in given)
 
     def _values(self, name: str) -> list[Any]:
         """The cells of a column that hold something."""

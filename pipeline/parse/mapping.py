@@ -190,7 +190,7 @@ class _Search(TableCells):
                 continue
             read = [cells.read_options(value) for value in values]
             texts = any(len(text) > 1 for options in read for _, text in options.pairs)
-            said = sum(options.right is not None for options in read) >= answers.MOST * len(read)
+            said = 5 * sum(options.right is not None for options in read) >= 4 * len(read)
             keyed = len(names) > 1 or said or all(map(cells.names_letters, values))
             if keyed and texts and self._share_of_options([name]) >= 0.5:
                 self._take("options", [name], "content")
@@ -251,7 +251,7 @@ class _Search(TableCells):
         self._require_agreement(clear)
         best = min(clear, key=lambda name: clear[name] is AnswerEncoding.UNKNOWN)  # the first that is known
         self.columns.encoding = clear[best]
-        same = [name for name in names if name != best and read[name][0] == clear[best]]
+        same = [name for name in names if name != best and read[name][0] in (clear[best], AnswerEncoding.UNKNOWN)]
         self._take("answer", [best, *same], self.columns.found_by.get("answer", "name"))
         if best in self.columns.roles.get("right", ()):
             self.columns.roles["right"].remove(best)
@@ -385,12 +385,16 @@ class _Search(TableCells):
                 self.columns.encoding = encoding
 
     def _find_stem(self) -> None:
-        """Find the one column of texts that nearly all differ and are longest by far."""
-        texts = [name for name in self._free() if self._is_text(name) and not roles_of(name)]
-        if not texts or not self.columns.has_options() or "answer" not in self.columns.roles:
+        """Find the one column of texts that nearly all differ, explain no key, and are longest by far."""
+        if not self.columns.has_options() or not (key := self.columns.roles.get("answer")):
             return
-        longest, *others = sorted(texts, key=self._length, reverse=True)
-        if others and self._length(longest) < 2 * self._length(others[0]):
+        asked = [*map(self._asked, self.rows)]
+        texts = {name: [cells.text_of(row, [name]) or "" for row in self.rows] for name in self._free()}
+        texts = {name: said for name, said in texts.items() if self._is_text(name) and not roles_of(name)}
+        names = [name for name, said in texts.items() if not passages.explains(zip(asked, said, strict=True))]
+        longest, *others = sorted(names, key=self._length, reverse=True) or [""]
+        ahead = [name for name in names if self.names.index(name) < self.names.index(key[0])]
+        if others and (self._length(longest) < 2 * self._length(others[0]) or (ahead and longest not in ahead)):
             self._stop(f"the stem may be {longest} or {others[0]}", "stem", longest)
-        else:
+        elif names:
             self._take("stem", [longest], "content")

@@ -213,9 +213,9 @@ def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
 def _end(stem: str) -> str:
     """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
     if match := _P.bracket_at_end.search(stem):
-        return _masked(match[0])
+        return "" if _P.condition.search(stem) else _masked(match[0])  # (다툼이 있는 경우 판례에 의함)
     match = _P.behind_question.search(stem)
-    if match is None or len(match["piece"]) > LONGEST:
+    if match is None or len(match["piece"]) > LONGEST or _P.condition.search(stem):
         return ""
     return "" if not match["asked"] and _P.asks.search(match["piece"].strip()) else _masked(match["piece"])
 
@@ -291,11 +291,11 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
         concluding = sum(bool(_P.found("concludes", reading.question.explanation or "")) for reading in readings)
         if times["explanation_disagrees"] >= SHIFTED * max(concluding, 1):  # keys may be of other questions
             groups = {"explanation_disagrees": [*readings]}
-    return [SourceDoubt(reason, _often(name, reason, waiting, readings), waiting) for reason, waiting in groups.items()]
-
-
-def _often(name: str, reason: str, waiting: Sequence[Reading], readings: Sequence[Reading]) -> str:
-    doubted = [draft for draft in waiting if reason in dict(draft.doubts)]
-    shown = "; ".join(f"no. {draft.question.number}: {dict(draft.doubts)[reason][:80]}" for draft in doubted[:2])
-    whole = "; all keys may be those of other questions" if len(waiting) > len(doubted) else ""
-    return f"{name}: {len(doubted)} of {len(readings)} questions: {shown}{whole}; {_remedy(name, reason)}"
+    doubts = []
+    for reason, waiting in groups.items():
+        told = [(draft.question.number, why) for draft in waiting if (why := dict(draft.doubts).get(reason))]
+        shown = "; ".join(f"no. {number}: {why[:80]}" for number, why in told[:2])
+        whole = "; all keys may be those of other questions" if len(waiting) > len(told) else ""
+        detail = f"{name}: {len(told)} of {len(readings)} questions: {shown}{whole}; {_remedy(name, reason)}"
+        doubts.append(SourceDoubt(reason, detail, waiting))
+    return doubts

@@ -6,7 +6,7 @@ translation stay out and are told; what may be either stops the table.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from itertools import groupby, pairwise
 from statistics import median
@@ -91,22 +91,22 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     long = median(sizes) >= PASSAGE
     shared = long and len(runs) <= 0.7 * len(texts) and max(runs) <= 0.5 * len(texts)
     lacking, bare = _lacking([asked for asked, _ in checked])
-    explains = _telling(checked) >= _TELLS_KEY
+    told = explains(checked)
     # Long texts of few rows may be material: no remark, pairs to match, or ends of rows (column_7).
     remark = name.startswith("column_") or any(word in plain_header(name) for word in words["remark"])
     material = not remark and all(isinstance(row[name], str) for row, _ in filled)
     open_ = len(filled) >= 0.5 * len(rows) or (long and material)
     if plain_header(name).endswith(tuple(words["cited"])) and not (lacking and long):
         return Use.OTHER  # Driver Guide §2.5, lines 71–75, of several questions
-    if bare and not (shared or lacking or explains):
+    if bare and not (shared or lacking or told):
         return Use.UNCLEAR if open_ else Use.OTHER
     if shared or lacking:
         prompts = sum(rest != text for rest, (_, text) in zip(rests, checked, strict=True)) > 0.5 * len(checked)
         # Without a key nobody sees what explains it, but for a column whose name is one of stems.
         keyed = not least or any(asked.key for asked, _ in checked)
-        return Use.UNCLEAR if explains or prompts or not keyed else Use.JOINS
-    if explains or not long:
-        return Use.EXPLAINS if explains else None
+        return Use.UNCLEAR if told or prompts or not keyed else Use.JOINS
+    if told or not long:
+        return Use.EXPLAINS if told else None
     distinct = len({*texts}) >= 0.5 * len(texts)
     # In ideographs, kana or hangul, mostly.
     east = [[3 * sum(char > "\u2e7f" for char in one) > len(one) for one in (own.stem, it)] for own, it in checked]
@@ -138,8 +138,8 @@ def _rest(asked: Asked, text: str) -> str:
     return text
 
 
-def _telling(checked: Sequence[tuple[Asked, str]]) -> float:
-    """Return how much oftener texts quote or conclude the key's option than the others."""
+def explains(checked: Iterable[tuple[Asked, str]]) -> bool:
+    """Return whether texts quote or conclude the key's option much oftener than the others."""
     gains = []
     for asked, text in checked:
         right = [label in asked.key for label, _ in asked.options]
@@ -150,7 +150,7 @@ def _telling(checked: Sequence[tuple[Asked, str]]) -> float:
             pairs = [*zip(hits, right, strict=True)]
             inside, outside = ([hit for hit, is_key in pairs if is_key is k] for k in (True, False))
             gains.append(sum(inside) / len(inside) - sum(outside) / len(outside))
-    return sum(gains) / len(gains) if gains else 0.0
+    return bool(gains) and sum(gains) >= _TELLS_KEY * len(gains)
 
 
 def _gain(texts: Sequence[str], others: Sequence[str]) -> float:

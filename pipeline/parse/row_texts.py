@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from build_dataset.pipeline.claims.lexicon import beginnings_of
 from build_dataset.pipeline.parse.cells import Options
@@ -48,7 +48,7 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
     number = _P.number.match(stem)
     kind = _P.kind.match(stem, number.end() if number else 0)
     if kind:
-        return stem[kind.end() :], kind[1]
+        return stem[kind.end() :], "判断题" if kind[1] else kind[2]
     if points := _P.score.match(stem, number.end() if number and numbered else 0):
         return stem[points.end() :], None  # 1．（6分）
     number = number or _P.before_digits.match(stem)
@@ -98,7 +98,12 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
             before = places[len(text) - len(tail) - 1][0] + 1
             # parts of one sentence, one of which is wrong: There is | a lot of | mice in
             sentence = options[0][1][:1].isupper() and all(option[:1].islower() for _, option in options[1:])
-            if sentence and "\n" not in stem[before:].strip():
+            plain = texts[:-1] if tail.startswith("".join(texts)) else []
+            starts = [*accumulate(map(len, plain), initial=len(text) - len(tail))][1:]
+            gaps = [
+                stem[places[at - 1][0] + 1 : places[at][0]] for at in starts if at < len(places)
+            ]  # the domain of mail.google.com
+            if (sentence and "\n" not in stem[before:].strip()) or any(map(_P.within_word.fullmatch, gaps)):
                 return stem, False
             # Of （ ）》A、甲 the marks up to the label belong to the stem.
             end = next((at for at, char in enumerate(stem[before:], before) if char.isalnum()), before)
@@ -123,8 +128,7 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
     blank = ("  " in stem or "\u3000" in stem) and not _P.asks.search(stem)
     stem = _P.wide.sub("____", stem) if blank else stem  # a blank of spaces would be lost
     if others:
-        detail = f"the stem ends with the range {others}: the options may be theirs"
-        doubts.append(("options_of_others", detail))
+        doubts.append(("options_of_others", f"the stem ends with the range {others}: the options may be theirs"))
     stem, repeated = without_options(stem, options.pairs)
     if repeated:
         doubts.append(("text_left_over", "the stem seems to end with its options, in another form"))
@@ -139,7 +143,12 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
     begun = any(text[:1] in _LABELLED for text in texts)  # in few rows
     marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs if begun]
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
-    if marked := sum(mark is not None for *_, mark in marks):
+    marked = sum(mark is not None for *_, mark in marks)
+    if marked < len(marks):  # [A]₀ among ln[A] and 1/k, (B)⁺ among (AC)⁺
+        marks = [
+            (label, text, None if mark and re.match(r"[(\[].*\S\Z", mark[0]) else mark) for label, text, mark in marks
+        ]
+    if marked:
         last = max(ord(label[0]) for label, *_ in marks)
         foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for text in texts)
         if foreign or marked == 1:

@@ -336,11 +336,9 @@ def _without_options(row: SourceRow, kind: str | None, stated: Any) -> RowError:
 
 
 def _type(stated: str | None, kind: str | None, stem: str, letters: str | None, shared: str | None) -> QuestionType:
-    single = not letters or len(letters) == 1
-    for name in (stated, kind if single else None):
-        if name in _TYPES:
-            return QuestionType(name)
-    return question_type(kind, stem, letters, shared_case=shared is not None, shared_options=False)
+    names = (stated, kind if not letters or len(letters) == 1 else None)
+    named = next((QuestionType(name) for name in names if name in _TYPES), None)
+    return named or question_type(kind, stem, letters, shared_case=shared is not None, shared_options=False)
 
 
 def _answers(
@@ -362,8 +360,7 @@ def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
         doubts.append(("options_not_contiguous", f"labels {' '.join(labels)}"))
     if inside := cells.labels_inside(options):
         doubts.append(("label_inside_text", f"what looks like a label stands inside {' '.join(inside)}"))
-    listed = isinstance(stated, dict | list)
-    given = json.dumps(stated, ensure_ascii=False) if listed else cells.string(stated)
+    given = json.dumps(stated, ensure_ascii=False) if isinstance(stated, dict | list) else cells.string(stated)
     if answer is None and given not in (None, "[]", "{}"):
         doubts.append(("answer_not_read", f"answer given as {given[:40]!r}"))
     letters = re.sub(r"[\W_]", "", given) if given and len(given) > 1 else ""  # CCE, C,E,C

@@ -166,12 +166,12 @@ def _block(block: str) -> dict[str, Any]:
     key = _P.aiken_end.search(block) or _P.letter_alone.match(block)
     text = block.replace(key[0], "\n", 1) if key else block
     marks = [*_P.option_line.finditer(text)]
-    first = next((at for at, mark in enumerate(marks) if mark[1].upper() == "A"), None)
-    if key is None or first is None:
+    starts = [at for at, mark in enumerate(marks) if mark[1].upper() == "A"]
+    if key is None or not starts:
         return {"unparsed": block.strip()}
-    marks, labels = marks[first:], LABELS
+    marks = marks[starts[-1] :]  # A company … before them is the stem
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     options = {mark[1].upper(): text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)}
-    if [*options] != [*labels[: len(marks)]]:
+    if [*options] != [*LABELS[: len(marks)]]:
         return {"unparsed": block.strip()}
     return {"question": text[: marks[0].start()].strip(), "options": options, "answer": key[1].upper()}

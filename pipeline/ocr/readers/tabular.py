@@ -121,7 +121,10 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     if not isinstance(value, dict):
         return
     names = vocabulary()["containers"]["names"]
-    given = {key: part for key, part in value.items() if _is_handed_down(key, part)}
+    texts = {key: part if isinstance(part, list) else [part] for key, part in value.items()}
+    texts = {key: some for key, some in texts.items() if some and all(isinstance(one, str) for one in some)}
+    long = {key for key, some in texts.items() if _HANDED_DOWN & {*roles_of(key)} or sum(map(len, some)) > _LONG}
+    given = {key: value[key] for key in texts if key in long}  # what belongs to each question below
     asked, held = is_asked(value), list[str]()
     for key, part in value.items():
         if plain_header(key) in names and any(isinstance(item, dict | list) for item in _items(part)):
@@ -133,7 +136,7 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     # Beside lists of questions: {"choice": [{…}], "judgment": [{"question": …, "answer": true}]}.
     beside = [key for key, part in value.items() if isinstance(part, list) and part and all(map(_is_question, part))]
     for key in dict.fromkeys([*held, *beside] if held and not asked else held):
-        kind = {} if plain_header(key) in names else {"type" if len(key) <= _LONG else "context": key}
+        kind = {} if plain_header(key) in names else {"type" if len(key.encode()) <= 3 * _LONG else "context": key}
         for row in questions(value[key], depth + 1):
             yield {**kind, **given, **row} if isinstance(row, dict) else row
 
@@ -174,13 +177,6 @@ def _with_texts(rows: Sequence[Any], value: dict[str, Any]) -> Iterator[Any]:
         texts_of = {key: texts for key, texts in named.items() if "chapter" not in roles_of(key[:7])}
         found = {key: texts[str(row[key])] for key, texts in texts_of.items() if row.get(key) is not None}
         yield {**row, **({"context": "\n".join(found.values())} if found else {})} if isinstance(row, dict) else row
-
-
-def _is_handed_down(key: str, part: Any) -> bool:
-    """Return whether a part of an object belongs to each question below it: what is known to, and long texts."""
-    texts = part if isinstance(part, list) else [part]
-    whole = bool(texts) and all(isinstance(one, str) for one in texts)
-    return whole and (bool(_HANDED_DOWN & set(roles_of(key))) or sum(map(len, texts)) > _LONG)
 
 
 def _items(part: Any) -> Iterable[Any]:
@@ -271,7 +267,10 @@ class CsvReader:
         # The module's limit belongs to the whole process: it is only ever raised, and the bound is kept here.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
         mark = delimiter(text)
-        records = csv.reader(_without_broken(text, mark, told), delimiter=mark, strict=True)
+        lines = [line for line in map(str.strip, text.split("\n")) if line]
+        single = sum(line[0] == line[-1] == "'" and f"'{mark}" in line for line in lines)  # 'stem','甲','乙'
+        quote = "'" if 2 * single > len(lines) else '"'
+        records = csv.reader(_without_broken(text, mark, quote, told), delimiter=mark, quotechar=quote, strict=True)
         try:
             yield from tables(_bounded(records), frozenset(params.columns))
         except csv.Error as error:
@@ -293,17 +292,17 @@ def _with_header(text: str) -> str:
     return f"{said.get('columns') or mark.join(names)}\n{text[found.end() :]}"
 
 
-def _without_broken(text: str, mark: str, told: list[str]) -> list[str]:
+def _without_broken(text: str, mark: str, quote: str, told: list[str]) -> list[str]:
     """Return the lines of a text, without a few that have a quote inside their quotes, which is told; not the last."""
     lines = io.StringIO(text, newline="").readlines()
     for _ in range(_BROKEN):
-        records = csv.reader(lines, delimiter=mark, strict=True)
+        records = csv.reader(lines, delimiter=mark, quotechar=quote, strict=True)
         try:
             deque(records, 0)
             break
         except csv.Error as error:
             at = records.line_num - 1
-            if "expected after" not in str(error) or at + 1 == len(lines) or lines[at].count('"') % 2:
+            if "expected after" not in str(error) or at + 1 == len(lines) or lines[at].count(quote) % 2:
                 break
             told.append(f"line {at + 1} was left out: {error}")
             lines[at] = "\n"

@@ -595,3 +595,16 @@ def test_a_line_break_inside_a_text_of_json_is_a_part_of_it(tmp_path):
 
 def test_of_json_that_ends_too_early_nothing_is_read(tmp_path):
     assert refused(write(tmp_path / "a.json", '[{"question": "首选"}] [{"question": ')).reason == "invalid_json"
+
+
+def test_cells_of_csv_may_stand_in_single_quotes(tmp_path):
+    path = write(tmp_path / "a.csv", "question,A,B,answer\n" + "'首选, 通常','甲','乙','A'\n" * 3)
+    assert rows(path)[0] == {"question": "首选, 通常", "A": "甲", "B": "乙", "answer": "A"}
+
+
+def test_a_long_heading_over_questions_is_no_passage(tmp_path):
+    heading = "2. İlk Türk-İslam Devletleri ve Beylikleri Dönemi"
+    path = write(
+        tmp_path / "a.json", json.dumps({heading: [{"question": "首选", "options": ["甲", "乙"], "answer": "A"}]})
+    )
+    assert rows(path)[0]["type"] == heading

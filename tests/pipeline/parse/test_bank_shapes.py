@@ -38,6 +38,25 @@ SHAPES = {
     "options behind the stem": lambda stem, texts, right: {
         "Question": "|".join([stem, *texts]), "Answer": texts[right],
     },
+    "an explanation below each key": lambda stem, texts, right: {
+        "题目": stem, "options": texts, "答案": f"{'ABCD'[right]}\n【解析】见教材",
+    },
+    "keys of several answers in a column of their own": lambda stem, texts, right: {
+        "question": stem, "options": texts, **({"correct": "ABCD"[right]} if right else {"correctArr": ["A"]}),
+    },
+    "headers that say HTML": lambda stem, texts, right: {
+        "titleHtml": stem,
+        "options": texts,
+        "answer": "ABCD"[right],
+        "analysisHtml": f"故选{texts[right]}，其余有误。",
+    },
+    "a long explanation under an unknown header behind the key": lambda stem, texts, right: {
+        "wen": stem, **dict(zip("ABCD", texts, strict=True)), "answer": "ABCD"[right],
+        "shuo": f"指南推荐的方案是{texts[right]}，{stem}者均应如此处理，编号越大者疗效越差，需要密切随访。",
+    },
+    "true or false before the stem": lambda stem, texts, right: {
+        "question": f"Đúng / Sai: {stem}", "options": texts, "answer": "ABCD"[right],
+    },
     "slips in a header": lambda stem, texts, right: {
         "question": stem,
         "answears": [{"text": text, "valid": at == right} for at, text in enumerate(texts)],

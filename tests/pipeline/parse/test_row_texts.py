@@ -401,6 +401,7 @@ def test_texts_and_options_that_are_not_as_in_other_rows(cut, usual, texts, expe
         (["甲", "乙"], ["甲", "乙"], []),
         (["A.甲", "B.乙"], ["甲", "乙"], []),
         (["A.甲", "C.乙"], ["甲", "C.乙"], ["label_inside_text"]),
+        (["[A]₀", "ln[A]"], ["[A]₀", "ln[A]"], []),
         (["甲", "乙A.一B.二C.三"], ["甲", "乙A.一B.二C.三"], ["label_inside_text"]),
         (["甲=====", "乙"], ["甲=====", "乙"], ["text_left_over"]),
         (["甲====", "乙"], ["甲====", "乙"], []),
@@ -410,3 +411,8 @@ def test_labels_before_the_texts_of_options_go_where_they_are_their_own(texts, l
     found: list[tuple[str, str]] = []
     options = labelled_once(Options(list(zip("AB", texts, strict=True))), found)
     assert ([text for _, text in options.pairs], [reason for reason, _ in found]) == (left, doubts)
+
+
+@pytest.mark.parametrize("stem", ["What is the domain of mail.google.com?", "它的资源是 mail/google/com"])
+def test_options_that_are_parts_of_a_word_of_the_stem_stay_in_it(stem):
+    assert without_options(stem, [("A", "mail"), ("B", "google"), ("C", "com")]) == (stem, False)
