@@ -105,9 +105,8 @@ def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[
     for box in map(bounding_box, cluster_boxes(pictures, 1.5)):
         if box.area < 0.85 * page.area and not _inside_any(box, vectors):
             small = box.height < 1.8 * size
-            if small and min(box.x0, page.x1 - box.x1) < 1 > min(box.y0, page.y1 - box.y1):
-                continue
-            regions.append(PageRegion(LineKind.FORMULA if small else LineKind.FIGURE, box))
+            if not small or max(min(box.x0, page.x1 - box.x1), min(box.y0, page.y1 - box.y1)) >= 1:
+                regions.append(PageRegion(LineKind.FORMULA if small else LineKind.FIGURE, box))
     return sorted(regions, key=lambda region: (region.box.y0, region.box.x0))
 
 

@@ -60,15 +60,14 @@ def drafts_of(outline: Outline) -> list[Draft]:
 
 def _options_behind(outline: Outline, texts: Sequence[str], all_fields: Sequence[item_fields.Fields]) -> bool:
     """Return whether the source prints options behind answers: no stem has any before, four of five behind one."""
-    kinds = {announcement(block.text).kind for block in outline.blocks}
-    if not kinds.isdisjoint(SHARED_OPTIONS) or any(item.group for item in outline.items):
-        return False  # 答案：B / 本题考查…… / A. 甲错误 explains options that items share
+    # 答案：B / 本题考查…… / A. 甲错误 explains options that items share.
+    shared = any(announcement(block.text).kind in SHARED_OPTIONS for block in outline.blocks)
+    shared = shared or any(item.group for item in outline.items)
     asked = [text for text, fields in zip(texts, all_fields, strict=True) if fields.answers and fields.head.strip()]
-    heads = [item_fields.split_fields(text, behind=True).head for text in asked]
-    return len(asked) >= ITEMS_BEHIND and (
-        sum(map(bool, map(find_run, heads))) >= ANSWERING * len(asked)
-        and not any(fields.head and find_run(fields.head) for fields in all_fields)
-    )
+    if shared or len(asked) < ITEMS_BEHIND or any(find_run(fields.head) for fields in all_fields):
+        return False
+    heads = (item_fields.split_fields(text, behind=True).head for text in asked)
+    return sum(find_run(head) is not None for head in heads) >= ANSWERING * len(asked)
 
 
 def _explaining(outline: Outline, all_fields: Sequence[item_fields.Fields]) -> set[int]:

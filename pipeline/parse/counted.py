@@ -40,8 +40,11 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         if len(runs) < max(MIN_QUESTIONS, MIN_SHARE * len(starts)) or lettered > MAX_LETTERED * len(starts):
             continue
         changed = dict(pair for start, end, run in runs for pair in _rewritten(lines, start, end, run))
-        moved = [at for start, end, run in runs for at in _in_order(lines, start, end, run)]
-        order = [*dict.fromkeys([*range(starts[0]), *moved, *range(len(lines))])]
+        order = [*range(starts[0])]
+        for start, end, run in runs:  # what stands before and among the options goes behind them, but for the stem
+            key = next((at for at in range(start + 1, end) if _P.key.fullmatch(lines[at])), end)
+            order += [start, *range(start + 1, min(key, run[0])), *run, *range(start, end)]
+        order = [*dict.fromkeys([*order, *range(len(lines))])]
         return [replace(pieces[at], text=changed.get(at, pieces[at].text)) for at in order]
     return [*pieces]
 
@@ -101,10 +104,3 @@ def _rewritten(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -
         elif lines[at].lstrip()[:1].isdigit():
             changed.append((at, f"・{lines[at].lstrip()}"))
     return changed
-
-
-def _in_order(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -> list[int]:
-    """Return the lines of a question with what stands before and among its options behind them, but for its stem."""
-    key = next((at for at in range(start + 1, end) if _P.key.fullmatch(lines[at])), end)
-    stem = [start, *range(start + 1, min(key, run[0]))]
-    return [*dict.fromkeys([*stem, *run, *range(start, end)])]

@@ -35,10 +35,8 @@ class Habits:
         ends = sum(_P.letter_end.search(text) is not None for text in texts)
         # one or two options of each answered item have a sign: the review page of a test that was taken
         answered = [run for item in fields if item.answered and (run := find_run(item.head))]
-        signs = [sum(_P.graded.search(text) is not None for _, text in run.options) for run in answered]
-        self.graded = sum(0 < count < len(run.options) for count, run in zip(signs, answered, strict=True)) >= max(
-            SHOWN, len(answered) * GRADED
-        )
+        signs = [[_P.graded.search(text) is not None for _, text in run.options] for run in answered]
+        self.graded = sum(any(some) and not all(some) for some in signs) >= max(SHOWN, GRADED * len(signs))
         # answers are printed as single letters on lines of their own
         self.single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
         filled = [item for item in fields if letters_inside(item.head)]  # 首选的是（C）

@@ -127,15 +127,16 @@ class Furniture:
         """Look for furniture in the ``texts`` of each place."""
         self._found: dict[str, list[tuple[re.Pattern[str], bool]]] = {}
         self.notes: list[str] = []
-        known = [row | {"least": KNOWN, "share": row.get("share", KNOWN_SHARE)} for row in _P.rows("furniture")]
+        explained = texts.get("explanation", ())
+        told, times = next(iter(Counter(explained).most_common(1)), ("", 0))
+        whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": rf"\A{re.escape(told)}(?:\s\S)?\Z"}
+        again = times >= max(MIN_FAULTY, OPENED * len(explained)) and _P.explains_none.fullmatch(told)
+        rows = [*_P.rows("furniture"), *([whole] if again else [])]  # one explanation for most explains none
+        known = [row | {"least": KNOWN, "share": row.get("share", KNOWN_SHARE)} for row in rows]
         for text in declared:  # digits stand for any number, as doubts show 0 for them
             masked = re.sub(r"\d+", r"\\d+", re.escape(text))
             edges = rf"\s*{masked}\s*\Z|\A\s*{masked}\s*"
             known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0})
-        told, times = max(Counter(texts.get("explanation", ())).items(), key=lambda pair: pair[1], default=("", 0))
-        if times >= max(MIN_FAULTY, OPENED * len(texts.get("explanation", ()))) and _P.explains_none.fullmatch(told):
-            whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": rf"\A{re.escape(told)}(?:\s\S)?\Z"}
-            known.append({**whole, "least": MIN_FAULTY, "share": OPENED})
         seen = {at: [(text, is_latin(text), text.rstrip()[-1:]) for text in values] for at, values in texts.items()}
         for at, row in ((place, form) for form in known for place in form["at"]):
             form, chinese, ends = re.compile(row["pattern"]), "chinese" in row, row.get("ends", "")

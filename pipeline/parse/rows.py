@@ -269,12 +269,14 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
     shared = None if shared in (stem, text.get("stem")) else shared  # a source may repeat the stem as its material
     content = content_hash(stem, (option for _, option in options.pairs), shared)
     letters = "".join(answer[:1] if accepted else answer) if answer else None
+    stated = (text.get("type"), kind if not letters or len(letters) == 1 else None)
+    named = next((QuestionType(name) for name in stated if name in _TYPES), None)
     question = Question(
         question_id=row_id(habits.space, habits.own_ids.get(row.row), content),
         document=document.document,
         section=None,
         number=row.row,
-        question_type=_type(text.get("type"), kind, stem, letters, shared),
+        question_type=named or question_type(kind, stem, letters, shared_case=shared is not None, shared_options=False),
         stem=stem,
         shared_stem=shared,
         group_id=f"{sha256(document.document)[:8]}-{group}" if group else None,  # a source's ids are its own
@@ -333,12 +335,6 @@ def _without_options(row: SourceRow, kind: str | None, stated: Any) -> RowError:
     if kind in SET_ASIDE:
         return RowError(kind, f"row {row.row} is {SET_ASIDE[kind]}")
     return RowError("no_options", f"row {row.row} has no options that can be read")
-
-
-def _type(stated: str | None, kind: str | None, stem: str, letters: str | None, shared: str | None) -> QuestionType:
-    names = (stated, kind if not letters or len(letters) == 1 else None)
-    named = next((QuestionType(name) for name in names if name in _TYPES), None)
-    return named or question_type(kind, stem, letters, shared_case=shared is not None, shared_options=False)
 
 
 def _answers(

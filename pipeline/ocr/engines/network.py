@@ -176,9 +176,11 @@ def raise_digits(image: Pixels, glyphs: Sequence[Glyph]) -> None:
     for index in range(1, len(glyphs)):
         possible = glyphs[index].char != "0" or base is not None  # no exponent begins with 0
         base = base or rows[index - 1]
-        others = (base, _next(glyphs, rows, index, usual))
+        around = [one for one in (base, _next(glyphs, rows, index, usual)) if one]
         own = rows[index] if possible and _may_be_raised(glyphs[index - 1], glyphs[index]) else None
-        if own and base and base[1] - base[0] >= usual and all(_is_above(own, one) for one in others if one):
+        lifted = own and all(own[1] <= top + _LIFTED * (end - top) for top, end in around)
+        small = own and all(own[1] - own[0] <= _SMALLER * (end - top) for top, end in around)
+        if lifted and small and base and base[1] - base[0] >= usual:
             glyphs[index].char = superscript(glyphs[index].char)
         else:
             base = None
@@ -197,11 +199,6 @@ def _next(glyphs: Sequence[Glyph], rows: Sequence[Rows | None], index: int, usua
 def _may_be_raised(last: Glyph, glyph: Glyph) -> bool:
     digit = glyph.char.isascii() and glyph.char.isdigit()
     return digit and ((last.char.isalnum() and not is_cjk(last.char)) or last.char in ")）")
-
-
-def _is_above(own: Rows, other: Rows) -> bool:
-    high = other[1] - other[0]
-    return own[1] <= other[0] + _LIFTED * high and own[1] - own[0] <= _SMALLER * high
 
 
 def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:

@@ -72,19 +72,17 @@ def recognise_pages(
                 yield task, value
             else:
                 drawn[f"{task.document}#{task.pages[0]}"] = (task, value)
-        requests = [_request(name, value["jpeg"]) for name, (_, value) in drawn.items()]
+        requests = list[ChatRequest]()
+        for name, (_, value) in drawn.items():
+            seen = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{value['jpeg']}"}}
+            messages = [{"role": "system", "content": _REQUEST["task"]}, {"role": "user", "content": [seen]}]
+            requests.append(ChatRequest(name, messages, response_format=_REQUEST["response_format"], check=_lines))
         for outcome in client.complete_many(requests, context.store):
             task, value = drawn[outcome.request.id]
             if isinstance(outcome, Answer):
                 yield task, _page(_lines(outcome.text), value["width"], value["height"], params)
             else:
                 yield task, Failure("not_answered", f"{outcome.reason.value}: {outcome.detail}")
-
-
-def _request(name: str, jpeg: str) -> ChatRequest:
-    seen = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{jpeg}"}}
-    messages = [{"role": "system", "content": _REQUEST["task"]}, {"role": "user", "content": [seen]}]
-    return ChatRequest(name, messages, response_format=_REQUEST["response_format"], check=_lines)
 
 
 def _lines(text: str) -> list[dict[str, Any]]:

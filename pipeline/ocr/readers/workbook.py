@@ -147,7 +147,10 @@ def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Pl
             places = ((int(one.findtext(f"{_DRAWING}row")), int(one.findtext(f"{_DRAWING}col"))) for one in begins)
             pictures[sheet.get("name", "")] = tuple(places)
             if formats and part in members:
-                shown[sheet.get("name", "")] = _formatted(archive.read(part), formats)
+                tags = (cell[0] for cell in _CELL.finditer(archive.read(part)))
+                cells = ((_REFERENCE.search(tag), _STYLE.search(tag)) for tag in tags)
+                known = ((at, style[1]) for at, style in cells if at and style and style[1] in formats)
+                shown[sheet.get("name", "")] = {(int(at[2]) - 1, _column(at[1]) - 1): formats[key] for at, key in known}
         parts = [name for name in members if name.startswith(("xl/sharedStrings", "xl/worksheets/sheet"))]
         rich = _rich_texts(_parsed(archive, name) for name in parts if b"vertAlign" in archive.read(name))
     return pictures, shown, rich
@@ -164,12 +167,6 @@ def _formats(archive: zipfile.ZipFile) -> dict[bytes, str]:
     first = [code.split(";", 1)[0][:200] for code in cells]
     known = [code if _P.format.fullmatch(code) or _P.fraction.fullmatch(code) else "" for code in first]
     return {str(at).encode(): code for at, code in enumerate(known) if code not in ("", "General", "0")}
-
-
-def _formatted(sheet: bytes, formats: dict[bytes, str]) -> dict[Place, str]:
-    found = ((_REFERENCE.search(cell[0]), _STYLE.search(cell[0])) for cell in _CELL.finditer(sheet))
-    known = ((place, style[1]) for place, style in found if place and style and style[1] in formats)
-    return {(int(place[2]) - 1, _column(place[1]) - 1): formats[style] for place, style in known}
 
 
 def _check_sheet(stream: IO[bytes], sheet: str) -> None:

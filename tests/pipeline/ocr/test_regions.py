@@ -315,3 +315,10 @@ def test_boxes_that_touch_through_others_are_one_group():
     sampled = cluster_boxes(many, 1.0)
     assert [group[0] for group in sampled] == many[::2]
     assert all(after[0].x0 - before[0].x0 == 40 for before, after in pairwise(sampled))
+
+
+def test_a_piece_of_the_frame_in_a_corner_of_a_page_is_no_formula():
+    def found(x, y):
+        return [region.kind for region in find_regions(Drawing(images=[Rect(x, y, x + 8, y + 8)]), (), PAGE)]
+
+    assert [found(x, y) for x, y in ((0, 792), (592, 0), (0, 400), (300, 792))] == [[], [], *[[LineKind.FORMULA]] * 2]

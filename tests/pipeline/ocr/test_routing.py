@@ -285,10 +285,10 @@ def row(count: int, wide: int, high: int, gap: int, top: int = 20, *, down: int 
 ALL = Rect(0, 0, 288, 86.4)
 
 
-def unread(*boxes: tuple[int, int, int, int], read=(), areas=(ALL,)) -> float:
+def unread(*boxes: tuple[int, int, int, int], read=(), areas=(ALL,), paper=255, ink=0) -> float:
     """Length told of a page of 400 x 120 pixels, and 3 more at the end of each row in memory."""
-    grey = np.full((120, 403), 255, np.uint8)
-    grey[:, :400][blocks((120, 400), *boxes) > 0] = 0
+    grey = np.full((120, 403), paper, np.uint8)
+    grey[:, :400][blocks((120, 400), *boxes) > 0] = ink
     pixmap = SimpleNamespace(samples=grey.tobytes(), height=120, width=400, stride=403)
     page = SimpleNamespace(get_pixmap=lambda **_: pixmap)
     return routing.unread_lines(page, read, areas)
@@ -304,6 +304,13 @@ def test_lines_that_the_text_layer_does_not_hold_are_measured_in_points():
     assert unread(*line, areas=[Rect(0, 0, 111.65, 86.4)]) == pytest.approx(142 * 0.72)
     beside = [unread(*line, read=[Rect(0, 0, edge, 86.4)]) for edge in (111.5, 111.6)]
     assert beside == pytest.approx([(266 - start + 16) * 0.72 for start in (157, 162)])
+
+
+def test_print_is_darker_than_the_paper_around_it(flips):
+    def read(darker: int) -> bool:
+        return unread(*row(20, 8, 10, 4), paper=200, ink=200 - darker) > 0
+
+    assert flips(read, range(100)) == [41]
 
 
 def test_a_page_of_pictures_is_looked_at_in_a_hundred_dots_an_inch():

@@ -75,23 +75,6 @@ def test_a_line_is_several_letters_of_some_size_close_together(flips):
     assert flips(lambda width: len(lengths(5, 10, width)), range(1, 90)) == [4, 69]
 
 
-def test_print_is_darker_than_the_paper_around_it(flips):
-    def printed(darker: int) -> int:
-        grey = np.full((100, 100), 200, np.uint8)
-        grey[50:55, 50:55] -= darker
-        return int(routing._printed(grey).sum())
-
-    assert flips(printed, range(100)) == [41]
-    assert printed(100) == 25
-    assert flips(lambda wide: int(routing._printed(bar(wide)).sum()) > 0, range(1, 60)) == [25]
-
-
-def bar(wide: int) -> np.ndarray:
-    grey = np.full((100, 100), 200, np.uint8)
-    grey[:, 20 : 20 + wide] = 0
-    return grey
-
-
 @pytest.mark.parametrize(
     ("box", "margin", "edges"),
     [

@@ -228,6 +228,17 @@ def test_the_marks_of_a_grader_at_options_are_one_doubt_about_the_source():
     assert [(item.reason, len(item.question_ids)) for item in outcome.review] == [("answer_in_text", 12)]
 
 
+def test_signs_of_a_grader_go_where_the_source_tells_the_answers():
+    chosen = (("C", "乙 X", "丙"), ("B", "乙√", "丙"), ("C", "乙", "→ 丙"), ("B", "乙√", "丙"))
+    items = (
+        f"Question {at}\n第{at}例首选的是\nA. 甲\nB. {second}\nC. {third}\nThe correct answer is: {'乙丙'[key == 'C']}"
+        for at, (key, second, third) in enumerate(chosen, 1)
+    )
+    outcome = parsed("\n".join(items))
+    assert [one.answer for one in outcome.questions] == [["C"], ["B"], ["C"], ["B"]]
+    assert {"".join(option.text for option in one.options) for one in outcome.questions} == {"甲乙丙"}
+
+
 def test_an_explanation_that_goes_through_options_gives_an_item_no_options():
     items = (
         f"{at}. 第{at}例首选的是（图）\n答案：B\n解析：本题考查{at}。\nA. 甲错误\nB. 乙正确\nC. 丙错误"
