@@ -295,14 +295,11 @@ def _join(text: str, members: list[Mention], mention: Mention, multiple: bool | 
     item = "\n\n" in gap and text[mention.end : mention.end + 2] in (". ", ": ")  # B⏎⏎A. …: an answer above items
     if item or "]." in gap or ("." in gap and rejected):
         return None
-    if alike and _P.loose.fullmatch(gap) and _goes_on(text, mention, newline="\n" in gap, multiple=multiple):
+    below = "\n" in gap
+    ends = (below or mention.full) and (multiple is False or (below and mention.full and not multiple))
+    if not ends and alike and (mention.full or _P.goes_on.match(text, mention.end)) and _P.loose.fullmatch(gap):
         return None if mention.text and "," not in gap else _P.loose
     return None
-
-
-def _goes_on(text: str, mention: Mention, *, newline: bool, multiple: bool | None) -> bool:
-    ends = (newline or mention.full) and (multiple is False or (newline and mention.full and not multiple))
-    return not ends and (mention.full or _P.goes_on.match(text, mention.end) is not None)
 
 
 def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:

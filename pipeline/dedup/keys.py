@@ -106,8 +106,7 @@ def folded_case(text: pl.Expr) -> pl.Expr:
 
 def _folded_case(texts: pl.Series) -> pl.Series:
     rows = texts.str.contains(r"\p{Lu}").fill_null(value=False).arg_true()  # the others are in lower case already
-    made = list(map(symbols_kept, texts.gather(rows).to_list()))
-    return texts.clone().scatter(rows, pl.Series(made, dtype=pl.String))
+    return texts.clone().scatter(rows, texts.gather(rows).map_elements(symbols_kept, return_dtype=pl.String))
 
 
 def symbols_kept(text: str) -> str:

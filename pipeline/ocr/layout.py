@@ -92,9 +92,8 @@ def _running_rows(rows: Sequence[Sequence[list[TextRun]]], page: Rect) -> set[in
 
 def _within(run: TextRun, figure: Rect) -> bool:
     """Return whether a run stands in a figure; axes have labels that stand out by a character or two."""
-    box = run.box
-    out = max(figure.x0 - box.x0, box.x1 - figure.x1)  # by how much it stands out at a side
-    return box.overlap(figure) > 0.6 * box.area and out < 2 * run.size
+    out = max(figure.x0 - run.box.x0, run.box.x1 - figure.x1)  # by how much it stands out at a side
+    return run.box.overlap(figure) > 0.6 * run.box.area and out < 2 * run.size
 
 
 def _mark_cells(row: list[TextRun], rules: Sequence[Rect]) -> list[TextRun]:

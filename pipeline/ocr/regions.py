@@ -86,8 +86,7 @@ def _pieces(path: dict[str, Any]) -> Iterable[Sequence[float]]:
 def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[PageRegion]:
     """Tables (rules that form a grid) and figures (images, clusters of shapes), top to bottom.
 
-    Small images on a line of text are formulas, not one in a corner of the page: a piece of its frame. A cluster of
-    shapes with prose inside is decoration.
+    Small images are formulas, but in a corner of a page pieces of its frame. A cluster of shapes around prose decorates.
     """
     tables, loose = _tables(drawing)
     regions = [PageRegion(LineKind.TABLE, box) for box in tables]

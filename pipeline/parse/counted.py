@@ -28,8 +28,9 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
     keyed = sum(_P.key.fullmatch(line) is not None for line in lines)
     lettered = sum(_P.lettered.match(line) is not None for line in lines)
-    for form in (_P.worded, _P.dotted):
+    for form in (_P.worded, _P.key, _P.dotted):
         starts = [at for at, line in enumerate(lines) if form.match(line)]
+        starts = _behind_keys(lines, starts) if form is _P.key else starts
         spans = [*pairwise([*starts, len(lines)])]
         dotted = form is _P.dotted
         runs = [(start, end, run) for start, end in spans if (run := _options(lines, start + 1, end, dotted))]
@@ -37,11 +38,13 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
             runs = [run for run in runs if lines[run[2][0]].lstrip()[:1].isdecimal()]
         if dotted:  # 1) … under 1. …: numbers of options are no questions
             starts = [start for start, _, _ in runs] if len(runs) >= MIN_SHARE * len(starts) else starts
-        if len(runs) < max(MIN_QUESTIONS, MIN_SHARE * len(starts)) or lettered > MAX_LETTERED * len(starts):
+        mixed = form is not _P.key and lettered > MAX_LETTERED * len(starts)
+        if mixed or len(runs) < max(MIN_QUESTIONS, MIN_SHARE * len(starts)):
             continue
         changed = dict(pair for start, end, run in runs for pair in _rewritten(lines, start, end, run))
         order = [*range(starts[0])]
-        for start, end, run in runs:  # what stands before and among the options goes behind them, but for the stem
+        # What stands before and among the options goes behind them, but for the stem; behind keys these go on in it.
+        for start, end, run in [] if form is _P.key else runs:
             key = next((at for at in range(start + 1, end) if _P.key.fullmatch(lines[at])), end)
             order += [start, *range(start + 1, min(key, run[0])), *run, *range(start, end)]
         order = [*dict.fromkeys([*order, *range(len(lines))])]
@@ -72,6 +75,13 @@ def _numbered(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
         return pieces
     shown = {at: f"{number}. {pieces[at].text[mark.end() :]}" for number, (at, mark) in enumerate(marks.items(), 1)}
     return [replace(piece, text=shown.get(at, piece.text)) for at, piece in enumerate(pieces)]
+
+
+def _behind_keys(lines: Sequence[str], keys: Sequence[int]) -> list[int]:
+    """Return the first numbered line behind each key where these run on: 2. … / 1. 甲 / 2. 乙 / 3. 丙 / Answer: 2."""
+    first = [next((at for at in range(*span) if _P.dotted.match(lines[at])), span[0]) for span in pairwise([0, *keys])]
+    numbers = [re.split(r"\D", lines[at].strip(), maxsplit=1)[0] for at in first]
+    return first if numbers == [*map(str, range(1, len(first) + 1))] else []
 
 
 def _options(lines: Sequence[str], start: int, end: int, bracketed: bool) -> list[int]:

@@ -48,7 +48,10 @@ def weigh_candidates(
     for mark in marks:
         place = bisect_right(ends, mark.line)
         end = ends[place] if place < len(ends) else len(pieces)  # the next likely number
-        waits = place > 0 and _open(pieces, ends[place - 1], mark.line, boundaries)
+        # The item before may still wait for its options: 既往吸烟 / 30支/日。/ A.
+        near = place > 0 and mark.line - (before := ends[place - 1]) <= OPTIONS_WITHIN
+        between = pieces[before : mark.line] if near and not _between(boundaries, before, mark.line) else ()
+        waits = bool(between) and not any(_P.first_label.search(piece.text) for piece in between)
         known = mark if waits and mark.weight < LIKELY else _weigh(pieces, mark, end)
         above = bisect_right(boundaries, mark.line)
         head = groups.get(boundaries[above - 1]) if above else None
@@ -73,13 +76,6 @@ def without_code(pieces: Sequence[ParsedLine], marks: Sequence[NumberCandidate])
     if not runs_on or max(worded) < COUNTED or 2 * sum(map(bool, map(_P.code.search, alone))) < len(alone):
         return marks
     return [mark for mark in marks if mark.style is NumberStyle.TITLE]
-
-
-def _open(pieces: Sequence[ParsedLine], before: int, line: int, boundaries: Sequence[int]) -> bool:
-    """Return whether the item from ``before`` on still waits for its options: 既往吸烟 / 30支/日。/ A."""
-    if line - before > OPTIONS_WITHIN or _between(boundaries, before, line):
-        return False
-    return not any(_P.first_label.search(piece.text) for piece in pieces[before:line])
 
 
 def _weigh(pieces: Sequence[ParsedLine], mark: NumberCandidate, end: int) -> NumberCandidate:

@@ -238,8 +238,6 @@ def test_a_digit_is_raised_that_is_smaller_and_stands_higher_than_its_neighbours
     assert flips(lambda end: raised(8, end), range(12, 44)) == [34]
     assert flips(lambda top: raised(top, 30), range(1, 28)) == [5]
     assert flips(lambda top: raised(top, top + 16), range(1, 30)) == [18]
-    assert flips(lambda end: network._is_above((0, end), (0, 100)), range(60, 100)) == [81]
-    assert flips(lambda high: network._is_above((50 - high, 50), (0, 100)), range(1, 100)) == [81]
 
 
 def test_ink_belongs_to_a_character_near_its_middle_and_specks_to_none(flips):

@@ -415,14 +415,8 @@ def test_formats_that_change_what_a_number_shows_are_known_by_their_style(tmp_pa
         assert workbook._formats(archive) == {}
 
 
-def test_the_cells_of_a_style_are_found_by_their_reference() -> None:
-    sheet = b'<c r="B3" s="1"/><c r="AA10" s="2" t="n"><v>1</v></c><x:c s=\'1\' r=\'A1\'/><c r="C4"/><c s="1"/>'
-    assert workbook._formatted(sheet, {b"1": "0%"}) == {(2, 1): "0%", (0, 0): "0%"}
-    assert workbook._formatted(sheet, {b"2": "0.0"}) == {(9, 26): "0.0"}
-    assert workbook._formatted(sheet, {}) == {}
-
-
-SHEET = f'<worksheet xmlns="{MAIN}"><sheetData><row><c r="B2" s="1"><v>0.5</v></c></row></sheetData></worksheet>'
+CELLS = """<c r="B2" s="1"><v>0.5</v></c><c s='1' r='AA10'/><c r="C4"/><c r="D4" s="0"/><c s="1"/>"""
+SHEET = f'<worksheet xmlns="{MAIN}"><sheetData><row>{CELLS}</row></sheetData></worksheet>'
 
 
 def test_a_sheet_without_a_part_has_no_formats_and_no_pictures(tmp_path: Path) -> None:
@@ -434,7 +428,7 @@ def test_a_sheet_without_a_part_has_no_formats_and_no_pictures(tmp_path: Path) -
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{PACKAGE}">{links}</Relationships>')
     pictures, shown, rich = workbook._inside(path)
-    assert (pictures, shown, rich) == ({"a": (), "b": (), "c": ()}, {"a": {(1, 1): "0%"}}, {})
+    assert (pictures, shown, rich) == ({"a": (), "b": (), "c": ()}, {"a": {(1, 1): "0%", (9, 26): "0%"}}, {})
 
 
 def test_an_archive_without_a_workbook_is_broken(tmp_path: Path) -> None:

@@ -365,3 +365,10 @@ def test_the_words_that_fold_an_answer_are_no_part_of_an_option():
 def test_one_letter_or_another_is_no_key():
     found = outcome("\n".join(f"{at}. {stem}\n{FOUR}\nAnswer: A or C – both" for at, stem in enumerate(STEMS, 1)))
     assert all(one.startswith("?") for one in found)
+
+
+def test_questions_and_options_may_both_be_numbered_where_a_key_by_number_ends_each(parse):
+    options = "1.\tRed\n2.\tGreen\nand blue\n3.\tWhite\nCorrect Answer: "
+    outcome = parse("\n".join(f"{at}. Which is right in case {at}?\n{options}{at % 3 + 1}" for at in range(1, 7)))
+    assert [one.answer for one in outcome.questions] == [["B"], ["C"], ["A"]] * 2
+    assert {one.options[1].text for one in outcome.questions} == {"Green and blue"}
