@@ -86,7 +86,7 @@ def _pieces(path: dict[str, Any]) -> Iterable[Sequence[float]]:
 def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[PageRegion]:
     """Tables (rules that form a grid) and figures (images, clusters of shapes), top to bottom.
 
-    Small images are formulas, but in a corner of a page pieces of its frame. A cluster of shapes around prose decorates.
+    Small images are formulas, in a corner of a page pieces of its frame. A cluster of shapes around prose decorates.
     """
     tables, loose = _tables(drawing)
     regions = [PageRegion(LineKind.TABLE, box) for box in tables]
