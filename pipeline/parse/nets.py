@@ -129,7 +129,11 @@ class Furniture:
         self.notes: list[str] = []
         explained = texts.get("explanation", ())
         told, times = next(iter(Counter(explained).most_common(1)), ("", 0))
-        whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": rf"\A{re.escape(told)}(?:\s\S)?\Z"}
+        whole = {
+            "name": repr(told[:LONGEST]),
+            "at": ["explanation"],
+            "pattern": rf"\A{re.escape(told)}(?:\s?\S){0, 3}\Z",
+        }
         again = times >= max(MIN_FAULTY, OPENED * len(explained)) and _P.explains_none.fullmatch(told)
         rows = [*_P.rows("furniture"), *([whole] if again else [])]  # one explanation for most explains none
         known = [row | {"least": KNOWN, "share": row.get("share", KNOWN_SHARE)} for row in rows]
