@@ -7,16 +7,7 @@ from itertools import pairwise, zip_longest
 
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse import fields as item_fields, parts
-from build_dataset.pipeline.parse.draft import (
-    Draft,
-    Habits,
-    ItemText,
-    set_aside,
-    strip_item_type,
-    take_marks,
-    take_signs,
-    text_of,
-)
+from build_dataset.pipeline.parse.draft import Draft, Habits, ItemText, set_aside, strip_item_type, take_marks, text_of
 from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
 from build_dataset.pipeline.parse.labels import are_labels, label_after
@@ -61,13 +52,13 @@ def drafts_of(outline: Outline) -> list[Draft]:
 def _options_behind(outline: Outline, texts: Sequence[str], all_fields: Sequence[item_fields.Fields]) -> bool:
     """Return whether the source prints options behind answers: no stem has any before, four of five behind one."""
     # 答案：B / 本题考查…… / A. 甲错误 explains options that items share.
-    shared = any(announcement(block.text).kind in SHARED_OPTIONS for block in outline.blocks)
-    shared = shared or any(item.group for item in outline.items)
+    kinds = {announcement(block.text).kind for block in outline.blocks}
+    shared = any(item.group for item in outline.items) or not kinds.isdisjoint(SHARED_OPTIONS)
     asked = [text for text, fields in zip(texts, all_fields, strict=True) if fields.answers and fields.head.strip()]
     if shared or len(asked) < ITEMS_BEHIND or any(find_run(fields.head) for fields in all_fields):
         return False
-    heads = (item_fields.split_fields(text, behind=True).head for text in asked)
-    return sum(find_run(head) is not None for head in heads) >= ANSWERING * len(asked)
+    behind = [find_run(item_fields.split_fields(text, behind=True).head) is not None for text in asked]
+    return sum(behind) >= ANSWERING * len(asked)
 
 
 def _explaining(outline: Outline, all_fields: Sequence[item_fields.Fields]) -> set[int]:
@@ -247,7 +238,7 @@ def _answer(draft: Draft, fields: item_fields.Fields, reading: ItemText) -> None
     beside = reading.beside
     if not (labels := [label for label, _ in draft.options]):
         return
-    signed = take_signs(draft) if reading.habits.graded and fields.answered else ""
+    signed = draft.take_signs() if reading.habits.graded and fields.answered else ""
     marked = take_marks(draft, habit=reading.habits.marks)  # A.甲(正确答案)
     quoted = item_fields.by_text(fields.answer_texts, draft.options)  # 答案：青霉素
     printed = [*fields.answers, *filter(None, (beside, marked, signed))]

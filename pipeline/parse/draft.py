@@ -128,6 +128,12 @@ class Draft:
             self.answer = letters
             self.add_trace(Part.ANSWER, rule, letters)
 
+    def take_signs(self) -> str:
+        """Take the signs of a grader off the options, and return the letter that they tell is right: 10,20√."""
+        right = "".join(label for label, text in self.options if _P.chosen_right.search(text))
+        self.options = [(label, _P.graded.sub("", text)) for label, text in self.options]
+        return right
+
     @property
     def announced(self) -> str | None:
         """The kind that its tag or its head announces."""
@@ -163,13 +169,6 @@ def strip_item_type(draft: Draft) -> None:
         draft.tag, draft.stem = match[1], draft.stem[: match.start()].rstrip()
     if draft.options:
         draft.stem = _P.score.sub("", draft.stem)
-
-
-def take_signs(draft: Draft) -> str:
-    """Take the signs of a grader off the options, and return the letter that they tell is right: 10,20√."""
-    right = "".join(label for label, text in draft.options if _P.chosen_right.search(text))
-    draft.options = [(label, _P.graded.sub("", text)) for label, text in draft.options]
-    return right
 
 
 def take_marks(draft: Draft, *, habit: bool) -> str:
