@@ -129,8 +129,8 @@ class Furniture:
         self.notes: list[str] = []
         explained = texts.get("explanation", ())
         told, times = next(iter(Counter(explained).most_common(1)), ("", 0))
-        form = rf"\A{re.escape(told)}(?:\s?\S){{0,3}}\Z"  # a misread sign may stand behind it
-        whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": form}
+        alone = rf"\A{re.escape(told)}(?:\s?\S){{0,3}}\Z"  # a misread sign may stand behind it
+        whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": alone}
         again = times >= max(MIN_FAULTY, OPENED * len(explained)) and _P.explains_none.fullmatch(told)
         rows = [*_P.rows("furniture"), *([whole] if again else [])]  # one explanation for most explains none
         known = [row | {"least": KNOWN, "share": row.get("share", KNOWN_SHARE)} for row in rows]
