@@ -89,8 +89,10 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     for origin, key, value in (*_from_environment(), *given):
         *sections, last = key.split(".")
         place = content
-        for name in sections:
-            place = place.setdefault(name, {})  # --set makes sections that the file lacks
+        for depth, name in enumerate(sections, 1):
+            if name not in place:  # --set makes sections that the file lacks
+                origins[".".join(sections[:depth])] = origin
+            place = place.setdefault(name, {})
             if not isinstance(place, dict):
                 raise UserError(f"{key}: {name} is not a section")
         place[last] = value  # the environment first: the command line wins

@@ -108,9 +108,7 @@ _RULINGS = re.compile(r'\s*<section class="bd-rulings">.*?</section>', re.DOTALL
 def _show_rulings(studio: Studio, project: Project, rulings: str | None) -> bool:
     """Show rulings before the first question, beside what somebody else wrote there; return whether they are new."""
     wanted = _RULINGS.sub("", project.instruction) + (rulings or "")
-    # The server writes quotes its own way.
-    shows = rulings is not None and unescape(wanted) != unescape(project.instruction)
-    if shows:
+    if shows := rulings is not None and unescape(wanted) != unescape(project.instruction):  # quotes are the server's
         studio.update_project(project.id, expert_instruction=wanted, show_instruction=bool(wanted))
     return shows
 

@@ -124,7 +124,9 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
     if as_json:
         report.print_json(rows)
         return
-    if waiting:
+    if waiting and not rows:
+        report.print_line("nothing was decided yet; `build-dataset list waiting` says what waits")
+    elif waiting:
         names = ("settled", "kept", "corrected", "rejected")
         decided = Table(word("reason"), *(Column(word(name), justify="right") for name in names))
         for each in rows:
@@ -132,6 +134,7 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
             shown = (f"{each[name]:,}" for name in names)
             decided.add_row(escape(in_both_languages(each["reason"])) + alarm, *shown)
         report.print_whole(decided)
+    if waiting:
         return
     report.print_doubts(config)
     numbers = (Column(word(name), justify="right") for name in (*_COUNTS, "time", "cost"))
@@ -261,7 +264,7 @@ def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: b
             both = f"{label} {dimension.english(label) or ''}" if label else "—"
             who = ", ".join(row["reviewers"]) if row and row["reviewers"] else guess.get("annotator", "")
             status = row["status"] if row else "annotated"
-            table.add_row(f"{dimension.zh} {dimension.en}", escape(both + guessed), status, escape(who))
+            table.add_row(f"{dimension.zh} {dimension.en}", escape(both + guessed), word(status), escape(who))
         Console().print(table)
     if picture:
         report.print_line(f"crop: {report.shown(picture)}")

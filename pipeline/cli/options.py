@@ -111,7 +111,11 @@ def stage_options(params: type[Params]) -> Iterator[inspect.Parameter]:
         if kind := _scalar(field.annotation):
             flag = name.replace("_", "-")  # min_options: --min-options
             flags = [f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"]
-            texts = {"flags": flags, "help": escape(field.description or ""), "show_default": False}
+            default = "on" if field.default is True else getattr(field.default, "value", field.default)
+            shown = (
+                default is not None and default is not False and str(default)
+            )  # what holds where dataset.toml is silent
+            texts = {"flags": flags, "help": escape(field.description or ""), "show_default": shown}
             yield _option(name, kind | None, None, texts)
 
 

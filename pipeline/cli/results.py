@@ -123,8 +123,7 @@ def _freeze(config: ConfigBase) -> None:
 
     dataset = config.dataset
     with build_lock(dataset.build):
-        states = Runner(config).states()
-        states = {name: states[name] for name in stage_names(None, "export")}  # evaluation may lag behind
-        facts = freeze(dataset, states)
+        states, needed = Runner(config).states(), stage_names(None, "export")  # evaluation may lag behind
+        facts = freeze(dataset, {name: states[name] for name in needed})
     values = {**facts, "dataset": dataset, "folder": shown(dataset.releases / dataset.version)}
     print_template("release", values, Console(stderr=True))

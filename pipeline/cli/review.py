@@ -17,6 +17,7 @@ from rich.table import Table
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.cli.build import INCOMPLETE, run
+from build_dataset.pipeline.cli.language import word
 from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, configure
 from build_dataset.pipeline.cli.report import print_json, print_line, print_template, print_warning, save
 from build_dataset.pipeline.config import ConfigBase
@@ -112,11 +113,8 @@ def sheet_export(
     expert = expert.strip().lower()  # as reviews are keyed
     path = out or Path(f"{'adjudicate' if adjudicate else 'review'}-{_NOT_IN_NAMES.sub('-', expert)}.xlsx")
     with locked_build(config) as (runner, params, context):
-        tables = runner.tables(REVIEW)
-        if adjudicate:
-            done = sheets.export_cases(tables, params, context, expert=expert, path=path, count=count)
-        else:
-            done = sheets.export(tables, params, context, expert=expert, path=path, count=count)
+        export = sheets.export_cases if adjudicate else sheets.export
+        done = export(runner.tables(REVIEW), params, context, expert=expert, path=path, count=count)
     print_line(f"{counted(done, 'question')} for {expert} in {path}; `review sheet import` takes it in when it is back")
 
 
@@ -185,9 +183,9 @@ def status(config: ConfigBase, as_json: bool = False) -> None:
         print_json({**progress._asdict(), "experts": work, "changes": [change._asdict() for change in changes]})
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("dimension", min_width=16)
+    table.add_column(word("dimension"), min_width=16)
     for heading in (*LabelStatus, "differ"):
-        table.add_column(str(heading), justify="right", no_wrap=True)
+        table.add_column(word(str(heading)), justify="right", no_wrap=True)
     raw = {row.dimension: row.raw for row in rows}  # agreement by dimension
     for name, counts in progress.dimensions.items():
         dimension, agreed = dimensions()[name], raw.get(name)

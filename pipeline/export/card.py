@@ -73,7 +73,10 @@ def card(
         leaks=dict(tables["leaks"]["kind"].value_counts().iter_rows()),
         benchmarks=tables["benchmarks"].to_dicts(),
         listed=_LISTED,
-        status_rows=[_status_row(whole, dimension) for dimension in dimensions().values()],
+        status_rows=[
+            (f"{each.en} {each.zh}", *map([*whole[f"{name}_status"]].count, LabelStatus), whole[name].null_count())
+            for name, each in dimensions().items()
+        ],
         annotators=Counter(name for names in whole["annotator"].drop_nulls() for name in names.split(", ")),
         labelled=any(whole[name].count() for name in dimensions()),
         corrected=", ".join(f"`{part}` {count:,}" for part, count in sorted(corrected.items())),
@@ -119,12 +122,6 @@ def _change_rows(standing: ReleaseComparison) -> list[Row]:
     totals = {kind: total for kind, total in standing.changes.counts().items() if total}
     by_split = {kind: [f"{counts[kind, split]:,}" for split in SPLITS] for kind in totals}
     return [(f"{kind}: {WORDS['kinds'][kind]}", *by_split[kind], f"{total:,}") for kind, total in totals.items()]
-
-
-def _status_row(whole: pl.DataFrame, dimension: Dimension) -> Row:
-    counts = Counter(whole[f"{dimension.name}_status"])
-    missing = whole[dimension.name].null_count()
-    return f"{dimension.en} {dimension.zh}", *(counts[status] for status in LabelStatus), missing
 
 
 def _labels(splits: Splits, dimension: Dimension) -> tuple[list[Row], int]:

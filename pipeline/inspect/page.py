@@ -49,8 +49,8 @@ class PaperTables:
         if not names:
             near = ", ".join(get_close_matches(wanted, known, n=3))  # a typing error
             hint = f"; did you mean {near}?" if near else "; `build-dataset status` counts what was read"
-            for row in find_rows(build, "ocr/rejects", pl.col("item_id") == wanted):
-                hint = f": it was rejected, {row['reason']}: {row['detail']}"
+            for row in find_rows(build, "ocr/rejects", pl.col("item_id").str.contains(wanted, literal=True)):
+                hint = f": {row['item_id']} was rejected, {row['reason']}: {row['detail']}"
             raise UserError(f"no paper {wanted} in {build}{hint}")
         if known[names[0]].pages is None:
             raise UserError(f"{names[0]} is a table: `build-dataset explain ID` shows its questions")

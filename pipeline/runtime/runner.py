@@ -89,7 +89,7 @@ class Runner:
         for stage in STAGES:
             states[stage.name] = self.state(stage)
             behind = any(states.get(name) == "stale" for name in sources.upstream_stages(stage))
-            if behind and states[stage.name] != "missing":
+            if behind and states[stage.name] not in ("missing", "off"):
                 states[stage.name] = "stale"
         return states
 

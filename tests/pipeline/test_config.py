@@ -165,8 +165,9 @@ def test_a_variable_that_names_no_key_is_told(tmp_path, monkeypatch):
 
 def test_a_variable_with_one_underscore_is_refused_and_an_option_is_named_as_such(tmp_path, monkeypatch):
     (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
-    with pytest.raises(UserError, match=r"^command line: unknown key sed; did you mean"):
-        load(tmp_path / "dataset.toml", {"sed": 2})
+    for key, told in (("sed", "sed; did you mean"), ("orc.dpi", "orc; did you mean ocr")):  # a key, and in a section
+        with pytest.raises(UserError, match=f"^command line: unknown key {told}"):
+            load(tmp_path / "dataset.toml", {key: 2})
     monkeypatch.setenv("BUILD_DATASET_OCR_ENGINE", "rapidocr")
     with pytest.raises(UserError, match="BUILD_DATASET_OCR__ENGINE"):
         load(tmp_path / "dataset.toml")

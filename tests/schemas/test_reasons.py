@@ -21,6 +21,13 @@ def test_every_reason_in_the_code_has_a_chinese_name():
     assert found - set(reason_names()) == set()
 
 
+def test_a_file_that_is_refused_has_a_remedy_of_its_own():
+    code = "".join(path.read_text(encoding="utf-8") for path in Path(pipeline.__file__).parent.rglob("*.py"))
+    refused = {*re.findall(r'(?:UnreadableDocument|refused_as)\(\s*"(\w+)"', code)}
+    assert len(refused) > 15
+    assert [reason for reason in refused if remedy(reason, "x") == remedy("something_new", "x")] == []
+
+
 def test_a_remedy_names_the_file_in_both_languages_and_every_reason_has_one():
     for reason in (*reason_names(), "something_new"):
         english, chinese = remedy(reason, "my bank.xlsx")

@@ -78,6 +78,7 @@ def test_status_of_an_empty_build_lists_every_stage_that_is_not_off_as_missing(t
     assert [(row["stage"], row["state"]) for row in json.loads(shown.output)] == [
         (stage.name, "missing") for stage in STAGES if stage.params().off() is None
     ]
+    assert "nothing was decided yet" in run("status", "--waiting", "--config", tmp_path / "dataset.toml").output
 
 
 def test_explain_without_a_build_says_what_to_run(tmp_path):

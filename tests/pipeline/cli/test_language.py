@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,27 @@ from build_dataset.pipeline.cli.app import app
 from build_dataset.pipeline.cli.language import MessageLanguage, choose, is_chinese, stage_name, translated, word
 from build_dataset.pipeline.cli.report import reason_line, sum_line
 from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.grouping import group_values
 
 TEMPLATES = Path(build_dataset.pipeline.cli.__file__).parent / "templates"
 PACKAGE = TEMPLATES.parents[2]
 TEXTS = shipped_toml("build_dataset.pipeline.cli", "templates/zh.toml")
+TREES = [
+    ast.parse(path.read_text("utf-8"))
+    for part in ("annotation", "pipeline", "schemas")
+    for path in (PACKAGE / part).rglob("*.py")
+]
+NODES = [(each, tree) for tree in TREES for each in ast.walk(tree)]
+FUNCTIONS = group_values((each.name, each) for each, _ in NODES if isinstance(each, ast.FunctionDef))
+MODULES = {id(each): tree for each, tree in NODES if isinstance(each, ast.FunctionDef)}
+CALLS = group_values((ast.unparse(each.func).split(".")[-1], each) for each, _ in NODES if isinstance(each, ast.Call))
+DATA = (
+    ("build_dataset.annotation.llm", "faults.toml", "hopeless"),
+    ("build_dataset.annotation.label_studio", "refusals.toml", "before"),
+    ("build_dataset.annotation.label_studio", "refusals.toml", "server"),
+)
+"""Data files with messages, and their sections."""
+SET = ast.Assign | ast.NamedExpr | ast.AugAssign
 SHOWN = {"UserError": 0, "UnreadableDocument": 1, "print_line": 0, "print_warning": 0}
 """Names of what shows a message, with the place of the message among its arguments."""
 
@@ -46,17 +64,53 @@ def text_of(node: ast.expr) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
+def set_to(name: str, scope: ast.FunctionDef) -> Iterator[tuple[ast.AST, ast.FunctionDef]]:
+    """What a name of a function may hold: what it or its module sets it to, what is given for an argument."""
+    for made in (each for part in (scope, MODULES[id(scope)]) for each in ast.walk(part) if isinstance(each, SET)):
+        if name in map(ast.unparse, made.targets if isinstance(made, ast.Assign) else [made.target]):
+            yield made.value, scope
+    taken = [each.arg for each in scope.args.args]
+    for call in CALLS[scope.name] if name in taken and len(FUNCTIONS[scope.name]) == 1 else ():
+        yield from ((given, scope) for given in call.args[taken.index(name) :][:1])
+
+
+def behind(node: ast.AST, scope: ast.FunctionDef) -> Iterator[tuple[ast.AST, ast.FunctionDef]]:
+    """The next expressions that an expression may stand for, each with its function."""
+    if isinstance(node, ast.Name):
+        yield from set_to(node.id, scope)
+    elif isinstance(node, ast.Call):
+        name = ast.unparse(node.func).split(".")[-1]
+        found = FUNCTIONS[name] if len(FUNCTIONS[name]) == 1 else []
+        ends = (
+            (end.value, each) for each in found for end in ast.walk(each) if isinstance(end, ast.Return | ast.Yield)
+        )
+        yield from ((value, each) for value, each in ends if value)
+        yield from ((part, scope) for part in {"join": node.args, "format": [node.func]}.get(name, ()))
+    elif isinstance(node, ast.IfExp | ast.BoolOp | ast.GeneratorExp | ast.List | ast.Tuple | ast.Attribute):
+        yield from ((part, scope) for part in ast.iter_child_nodes(node))
+    elif isinstance(node, ast.JoinedStr | ast.FormattedValue | ast.BinOp):
+        yield from ((part, scope) for part in ast.iter_child_nodes(node) if not isinstance(part, ast.Constant))
+
+
 def messages() -> Iterator[str]:
-    """Every message with words of its own that the code shows."""
-    for path in (path for part in ("annotation", "pipeline", "schemas") for path in (PACKAGE / part).rglob("*.py")):
-        for call in (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)):
-            at = SHOWN.get(getattr(call.func, "id", getattr(call.func, "attr", "")))
-            told = call.args[at] if at is not None and len(call.args) > at else None
-            for one in (told.body, told.orelse) if isinstance(told, ast.IfExp) else (told,):
-                text = text_of(one) if one is not None else None
-                if text and re.search("[A-Za-z]{2}", text):
-                    first, *others = text.split("\0")
-                    yield first + "".join(f"{{{number}}}{part}" for number, part in enumerate(others))
+    """Every message with words of its own that the code shows, and every part of one; parts begin with {0}."""
+    texts = [text for package, name, key in DATA for text in shipped_toml(package, name)[key].values()]
+    queue = [
+        (call.args[at], scope)
+        for scope in chain(*FUNCTIONS.values())
+        for call in ast.walk(scope)
+        if isinstance(call, ast.Call)
+        and len(call.args) > (at := SHOWN.get(ast.unparse(call.func).split(".")[-1], len(call.args)))
+    ]
+    seen = set[int]()
+    for node, scope in queue:  # grows
+        texts.append(text_of(node) or "" if isinstance(node, ast.expr) else "")
+        queue += [each for each in behind(node, scope) if id(each[0]) not in seen]
+        seen.add(id(node))
+    for text in (re.sub(r"\{[a-z!]+\}", "\0", text.strip()) for text in texts):
+        if re.search("[A-Za-z]{2}.* .*[A-Za-z]{2}", text) and "[/" not in text:  # no codes, names or markup
+            first, *others = f"\0{text}".split("\0") if re.match("[:;,]", text) else text.split("\0")
+            yield first + "".join(f"{{{number}}}{part}" for number, part in enumerate(others))
 
 
 def places(text: str) -> list[str]:
@@ -64,8 +118,8 @@ def places(text: str) -> list[str]:
 
 
 def test_every_message_has_a_chinese_text():
-    assert len({*messages()}) > 200
-    assert {*messages()} - {*TEXTS["messages"]} == set()
+    assert len({*messages()}) > 300
+    assert {*messages()} - {*TEXTS["messages"]} - {word.strip() for word in TEXTS["words"]} == set()
 
 
 def test_chinese_texts_put_in_what_the_english_ones_do():

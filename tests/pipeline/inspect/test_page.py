@@ -121,11 +121,14 @@ def test_the_name_of_a_paper_or_the_path_that_a_shell_completes_is_enough_beside
     assert view_paper(built.build, built.raw, wanted).document == "paper.pdf"
 
 
-def test_why_a_paper_was_rejected_is_told(built):
+@pytest.mark.parametrize("wanted", ["locked.pdf", "lock"])
+def test_why_a_paper_was_rejected_is_told_by_its_name_or_a_part_of_it(built, wanted):
     row = {"item_id": "locked.pdf", "stage": "ocr", "reason": "encrypted", "detail": "needs a password"}
     pl.DataFrame([row]).write_parquet(built.build / "ocr/rejects.parquet")
-    with pytest.raises(UserError, match=r"no paper locked\.pdf .*: it was rejected, encrypted: needs a password"):
-        view_paper(built.build, built.raw, "locked.pdf")
+    with pytest.raises(
+        UserError, match=rf"no paper {wanted} .*: locked\.pdf was rejected, encrypted: needs a password"
+    ):
+        view_paper(built.build, built.raw, wanted)
 
 
 def test_pages_that_are_not_there_are_told(built):
@@ -174,6 +177,17 @@ def test_each_finding_stands_on_its_line_and_the_place_that_it_quotes_is_marked(
     event = StageEvent("parse", "waiting", "empty_place", "empty_place: something is missing in stem: '1,2, ,n<'")
     card = ItemCard("x", Fate.WAITING, [event])
     assert mark_places("入栈序列为1,2, ,n<b>", card.doubted) == "入栈序列为<mark>1,2, ,n&lt;</mark>b&gt;"
+
+
+def test_what_to_do_about_a_reason_is_told_once_however_often_it_was_found(built):
+    path = built.build / "parse" / "review.parquet"
+    mine = PaperTables(built.build, "paper.pdf").is_mine(pl.col("item_id"))
+    items = ReviewItem.from_frame(pl.read_parquet(path).filter(mine & pl.col("item").is_not_null()))
+    item = next(iter(items)).model_copy(update={"reason": "text_left_over", "detail": "here; text_left_over: there"})
+    ReviewItem.to_frame([item]).write_parquet(path)
+    page = inspect_page(built.build, built.raw, "paper.pdf")[1].decode()
+    assert page.count("text_left_over</b>") == 2
+    assert page.count("Text of another place may be in it") == page.count(f"→ {item.item_id}") == 1
 
 
 def line(order: int, text: str = "题", kind: str = "text") -> Line:

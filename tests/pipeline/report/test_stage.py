@@ -324,12 +324,14 @@ def test_the_figures_at_a_glance_add_up_and_files_are_no_questions(sample_build)
     assert int(tiles[5]) == files
 
 
-def test_the_largest_loss_is_told_first_and_every_notice_in_both_languages(report, sample_build):
+def test_the_largest_loss_is_told_first_and_notices_and_introductions_are_in_both_languages(sample_build):
     page = (sample_build / "report" / "index.html").read_text(encoding="utf-8")
     notices = re.findall(r'<li>([^<]*) <span lang="zh">([^<]*)</span></li>', page)
     assert notices[0][0] == "Waiting for a person to decide, and in no split: 5 items."
     assert notices[1][0].startswith("public-health-tcm.json: 4 of 15 (27%) rejected or waiting")
-    assert all(re.search("[\u4e00-\u9fff]", chinese) for _, chinese in notices)
+    leads = re.findall('<p class="lead">(.*?)</p>', page, re.DOTALL)
+    assert len(leads) > 6
+    assert [text for text in (*(notice[1] for notice in notices), *leads) if not re.search("[一-鿿]{4}", text)] == []
 
 
 def test_every_reason_of_the_sample_has_a_chinese_name(sample_build):
@@ -346,9 +348,10 @@ def test_a_page_of_many_files_stays_small_and_counts_the_files_it_does_not_name(
     rows = [rejection(f"{number}.pdf", "truncated", "") for number in range(3000)]
     result = report(
         {
-            "manifests": manifests(manifest("ocr", 0, rejected={"truncated": 3000})),
+            "manifests": manifests(manifest("ocr", 1, merged=2, rejected={"truncated": 3000})),
             "ocr/rejects": Rejection.to_frame(rows),
         }
     )
+    assert "1 with questions 试题 + 2 pages of the same papers 同卷其他页 + 3,000 not read 未读出" in result.page.text
     assert any(warning == "Losses in 2,988 more files: see Source files." for warning in result.facts["warnings"])
     assert len(result.files["index.html"]) < 200_000

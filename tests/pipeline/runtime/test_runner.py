@@ -147,12 +147,12 @@ def test_a_new_title_changes_only_what_names_the_dataset(runner, monkeypatch):
 
 
 def test_what_stands_behind_a_stale_stage_is_stale_too(runner, monkeypatch):
-    own = {"ocr": "done", "parse": "stale", "clean": "done", "dedup": "done", "export": "missing"}
+    own = {"parse": "stale", "proofread": "off", "export": "missing"}  # the others are done
     monkeypatch.setattr(module, "STAGES", ALL_STAGES)
     monkeypatch.setattr(module.Runner, "state", lambda _, stage: own.get(stage.name, "done"))
     states = runner().states()
     assert (states["ocr"], states["clean"], states["dedup"], states["split"]) == ("done", *["stale"] * 3)
-    assert (states["export"], states["report"]) == ("missing", "stale")
+    assert (states["export"], states["report"], states["proofread"]) == ("missing", "stale", "off")
 
 
 def test_a_changed_seed_makes_a_stage_stale(runner):
