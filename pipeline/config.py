@@ -22,7 +22,7 @@ FILE_NAME = "dataset.toml"
 Section = TypeVar("Section", bound=Params)
 _VARIABLE = "BUILD_DATASET_"  # BUILD_DATASET_OCR__ENGINE=paddleocr
 """Beginning of the names of environment variables that override a key; two underscores stand for a dot."""
-_WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "value_error"}
+_WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "value_error", "too_short"}
 """Types of problems whose message must not, or need not, quote the value: those of whole sections."""
 _RESERVED = {
     *release.ReleaseRow.model_fields,
@@ -105,8 +105,7 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     try:
         config = Config.model_validate(content)
     except ValidationError as error:
-        problems = (_explain(origins.get(_where(problem), path.name), problem) for problem in error.errors())
-        raise UserError("\n".join(problems)) from None
+        raise UserError("\n".join(_problems(error, Config, path.name, origins))) from None
     settled = {name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)}
     named = tuple(sorted({name for source in config.sources.values() for name in source.headers()}))
     joins = tuple(sorted((name, source.join_images) for name, source in config.sources.items() if source.join_images))
@@ -130,8 +129,7 @@ def read_label_set(path: Path) -> taxonomy.LabelSet:
     try:
         labels = taxonomy.LabelSet.model_validate(_read(path, f"no file {path}: correct dataset.labels"))
     except ValidationError as error:
-        problems = (f"{path}: {_where(problem)}: {_wrong(problem)}" for problem in error.errors())
-        raise UserError("\n".join(problems)) from None
+        raise UserError("\n".join(_problems(error, taxonomy.LabelSet, str(path), {}))) from None
     columns = [column for name in labels.by_name for column in release.label_columns(name)]
     if taken := [column for column in columns if column in _RESERVED or columns.count(column) > 1]:
         raise UserError(f"{path}: two columns would be called {taken[0]}: choose another name for the dimension")
@@ -140,10 +138,6 @@ def read_label_set(path: Path) -> taxonomy.LabelSet:
 
 def _where(problem: Any) -> str:
     return ".".join(map(str, problem["loc"]))
-
-
-def _wrong(problem: Any) -> str:
-    return str(problem["msg"]).removeprefix("Value error, ")
 
 
 def _at_home(section: Params, home: Path, where: str) -> Params:
@@ -208,37 +202,43 @@ def toml_value(text: str) -> Any:
         return text
 
 
-def _explain(file: str, problem: Any) -> str:
-    where, wrong = _where(problem), _wrong(problem)
+def _problems(error: ValidationError, model: Any, file: str, origins: Mapping[str, str]) -> list[str]:
+    """Return a line for each problem; a list that is short because of wrong items is not told beside them."""
+    found = error.errors()
+    inner = {each["loc"][:end] for each in found for end in range(len(each["loc"]))}
+    return [_explain(origins.get(_where(each), file), model, each) for each in found if each["loc"] not in inner]
+
+
+def _explain(file: str, model: Any, problem: Any) -> str:
+    where, wrong = _where(problem), str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
         if where in _REMOVED:
             return f"{file}: {where} is gone: {_REMOVED[where]}"
-        return f"{file}: unknown key {where}{_suggestion(problem['loc'])}"
+        return f"{file}: unknown key {where}{_suggestion(problem['loc'], model)}"
     if problem["type"] == "missing":
         return f"{file}: {where} is missing: add it"
     last = str(problem["loc"][-1]) if problem["loc"] else ""
     if problem["type"] in _WHOLE or _MAY_HOLD_SECRETS.search(last):  # the value may be a whole section
         return f"{file}: {where}: {wrong}"
-    field = _fields(problem["loc"]).get(last)
+    field = _fields(problem["loc"], model).get(last)
     if problem["type"] == "string_pattern_mismatch" and field and isinstance(field.default, str):
         wrong = f"not of the form that it takes: {field.description}; e.g. {field.default!r}"
     hint = "; quote it: '\"…\"'" if problem["type"] == "string_type" else ""  # version = 1.0 is a number
     return f"{file}: {where} = {problem['input']!r}: {wrong}{hint}"
 
 
-def _fields(location: tuple[int | str, ...]) -> Mapping[str, FieldInfo]:
+def _fields(location: tuple[int | str, ...], model: Any) -> Mapping[str, FieldInfo]:
     """The fields of the innermost section that a key's location names."""
-    model: Any = Config  # walks down: annotate, llm, model
-    for part in location[:-1]:
+    for part in location[:-1]:  # walks down: annotate, llm, model
         field = getattr(model, "model_fields", {}).get(part)
         model = field.annotation if field else None
     fields: Mapping[str, FieldInfo] = getattr(model, "model_fields", {})
     return fields
 
 
-def _suggestion(location: tuple[int | str, ...]) -> str:
+def _suggestion(location: tuple[int | str, ...], model: Any) -> str:
     """The key that was probably meant, among those of the innermost section that the location names."""
-    known, wanted = _fields(location), str(location[-1])
+    known, wanted = _fields(location, model), str(location[-1])
     if near := get_close_matches(wanted, known, n=1, cutoff=0.5):  # ratio: ratios; sede: seed
         return f"; did you mean {near[0]}?"
     for name, field in known.items():

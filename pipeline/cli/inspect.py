@@ -64,10 +64,8 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     from build_dataset.pipeline.parse.stage import declared_for
 
     place = find_bank(config.dataset, wanted)
-    if place is None:
-        return False
-    view = view_bank(*place, config.section(OcrParams), declared_for(place[0], config.sources))
-    if view is None:
+    view = place and view_bank(*place, config.section(OcrParams), declared_for(place[0], config.sources))
+    if place is None or view is None:
         return False
     tables, notes = view
     rows = counted(sum(table.ends.total() for table in tables), "row")

@@ -165,17 +165,6 @@ def test_every_item_of_every_source_is_counted_once():
     assert found["a.csv"].merged_into == {"b.pdf": 1}
 
 
-def test_the_alarm_names_the_file_the_reason_and_the_remedy():
-    found = source_losses(tables().get)
-    first, *_, last = loss_notices(found, 0.2)
-    assert first.english.startswith("c.xlsx: 50 of 50 (100%) rejected or waiting, 50 as columns_unclear: write which")
-    assert "50 题因列的含义有歧义" in first.chinese
-    assert last.english == "bad.rar: not read at all, unknown_format: a RAR archive; unpack it", "the file's own remedy"
-    assert "压缩包请先解压" in last.chinese
-    assert [loss.document for loss in found if loss.share > 0.7] == ["c.xlsx", "bad.rar"]
-    assert not [line for line in loss_notices(found, 0.5) if line.english.startswith("b.pdf")]
-
-
 def test_before_a_run_nothing_is_lost():
     assert source_losses(lambda reference: None) == []
 

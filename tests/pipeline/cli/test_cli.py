@@ -4,7 +4,6 @@ import shutil
 
 import pytest
 import xlsxwriter
-from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from build_dataset.pipeline.catalogue import STAGES
@@ -81,9 +80,10 @@ def test_status_of_an_empty_build_lists_every_stage_that_is_not_off_as_missing(t
     assert "nothing was decided yet" in run("status", "--waiting", "--config", tmp_path / "dataset.toml").output
 
 
-def test_explain_without_a_build_says_what_to_run(tmp_path):
+@pytest.mark.parametrize("command", ["explain", "list"])
+def test_before_a_build_a_command_says_what_to_run(tmp_path, command):
     run("init", tmp_path)
-    shown = run("explain", "x", "--config", tmp_path / "dataset.toml")
+    shown = run(command, "rejected", "--config", tmp_path / "dataset.toml")
     assert "build-dataset run" in str(shown.exception)
 
 
@@ -100,20 +100,6 @@ def test_an_option_that_changes_a_result_is_said_to_hold_for_once(sample_build, 
     config.write_text('[dataset]\nname = "x"\n')
     assert "used this time only" in run("split", "--ratios", "6:2:2", "--config", config).output
     assert "used this time only" not in run("split", "--config", config).output
-
-
-def test_outputs_of_others_are_scored_without_a_dataset(tmp_path):
-    row = {"id": 1, "question": "?", "options": {"A": "甲", "B": "乙"}, "answer": "B", "raw_output": "故选B"}
-    (tmp_path / "in.jsonl").write_text(json.dumps(row, ensure_ascii=False) + "\n")
-    assert run("score", tmp_path / "in.jsonl", "--out", tmp_path / "out.jsonl").exit_code == 0
-    scored = json.loads((tmp_path / "out.jsonl").read_text())
-    assert (scored["extracted"], scored["correct"]) == ("B", True)
-
-
-def test_set_without_a_value_is_told(tmp_path):
-    run("init", tmp_path)
-    shown = run("status", "--set", "dataset.seed", "--config", tmp_path / "dataset.toml")
-    assert "write it as KEY=VALUE" in str(shown.exception)
 
 
 @pytest.mark.slow
@@ -156,23 +142,6 @@ def test_status_has_a_line_for_each_file_and_names_the_sheets_that_were_left_out
     assert re.search(r"bank\.xlsx │ +1 │ +1 │", told)
     assert re.search(r"paper\.txt │ +1 │ +0 │.*no_answer 1", told)
     assert "bank.xlsx: 说明 was left out" in told
-
-
-def test_list_groups_items_by_file_and_reason_a_line_each(sample_build, tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
-    (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "x"\nbuild = "{sample_build}"\n')
-    told = run("list", "rejected", "--config", tmp_path / "dataset.toml").output
-    assert "surgery-obgyn-paediatrics.pdf · " in told
-    items = [line for line in told.splitlines() if line.startswith("  ")]
-    assert items
-    assert max(map(cell_len, items)) <= 60
-    typo = run("list", "rejected", "--reason", "needs_figur", "--config", tmp_path / "dataset.toml").output
-    assert "there are" in typo
-    assert "needs_figure 1" in typo
-
-
-def test_list_before_a_build_says_what_to_run(tmp_path):
-    assert "run `build-dataset run` first" in str(run("list", "rejected", *small(tmp_path)).exception)
 
 
 def test_a_log_file_that_cannot_be_written_is_named(tmp_path):

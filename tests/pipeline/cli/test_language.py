@@ -23,12 +23,8 @@ from build_dataset.schemas.grouping import group_values
 TEMPLATES = Path(build_dataset.pipeline.cli.__file__).parent / "templates"
 PACKAGE = TEMPLATES.parents[2]
 TEXTS = shipped_toml("build_dataset.pipeline.cli", "templates/zh.toml")
-TREES = [
-    ast.parse(path.read_text("utf-8"))
-    for part in ("annotation", "pipeline", "schemas")
-    for path in (PACKAGE / part).rglob("*.py")
-]
-NODES = [(each, tree) for tree in TREES for each in ast.walk(tree)]
+FILES = (path for part in ("annotation", "pipeline", "schemas") for path in (PACKAGE / part).rglob("*.py"))
+NODES = [(each, tree) for tree in (ast.parse(path.read_text("utf-8")) for path in FILES) for each in ast.walk(tree)]
 FUNCTIONS = group_values((each.name, each) for each, _ in NODES if isinstance(each, ast.FunctionDef))
 MODULES = {id(each): tree for each, tree in NODES if isinstance(each, ast.FunctionDef)}
 CALLS = group_values((ast.unparse(each.func).split(".")[-1], each) for each, _ in NODES if isinstance(each, ast.Call))
@@ -65,7 +61,7 @@ def text_of(node: ast.expr) -> str | None:
 
 
 def set_to(name: str, scope: ast.FunctionDef) -> Iterator[tuple[ast.AST, ast.FunctionDef]]:
-    """What a name of a function may hold: what it or its module sets it to, what is given for an argument."""
+    """Values of a name of a function: those that it or its module sets, and those that are given for an argument."""
     for made in (each for part in (scope, MODULES[id(scope)]) for each in ast.walk(part) if isinstance(each, SET)):
         if name in map(ast.unparse, made.targets if isinstance(made, ast.Assign) else [made.target]):
             yield made.value, scope
@@ -118,8 +114,9 @@ def places(text: str) -> list[str]:
 
 
 def test_every_message_has_a_chinese_text():
-    assert len({*messages()}) > 300
-    assert {*messages()} - {*TEXTS["messages"]} - {word.strip() for word in TEXTS["words"]} == set()
+    found = {*messages()}
+    assert len(found) > 300
+    assert found - {*TEXTS["messages"]} - {word.strip() for word in TEXTS["words"]} == set()
 
 
 def test_chinese_texts_put_in_what_the_english_ones_do():

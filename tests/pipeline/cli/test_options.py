@@ -14,6 +14,7 @@ from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.cli import options as module
 from build_dataset.pipeline.cli.options import command, configure, stage_options
 from build_dataset.pipeline.config import ConfigBase
+from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.params import Params, option
 
 
@@ -144,3 +145,5 @@ def test_pairs_and_options_override_the_file_and_absent_options_do_not(file):
     assert configure(file, ["dataset.seed=7"], {"dataset.seed": 8}).dataset.seed == 8
     assert configure(file, ["dataset.seed=7"], {"dataset.seed": None}).dataset.seed == 7
     assert configure(file, ["dataset.title=a=b"]).dataset.title == "a=b"
+    with pytest.raises(UserError, match="write it as KEY=VALUE"):
+        configure(file, ["dataset.seed"])

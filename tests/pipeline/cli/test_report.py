@@ -108,17 +108,6 @@ def wide(monkeypatch, tmp_path):
     return SimpleNamespace(console=console, stream=stream, config=SimpleNamespace(dataset=dataset), lose=lose)
 
 
-def test_files_are_listed_up_to_a_number_and_the_others_counted(wide):
-    wide.lose(losses(3))
-    print_files(wide.config, 2, wide.console)
-    text = wide.stream.getvalue()
-    assert "[f0]" in text
-    assert "[f1]" in text
-    assert "[f2]" not in text
-    assert text.endswith("… and 1 more files; the report lists them\n")
-    assert "1,000 │  600 │    100 │      200 │     100 │ why" in text
-
-
 def test_a_note_on_the_folder_is_named_as_passed_over(wide):
     (wide.config.dataset.raw / "README.txt").write_text("papers of 2024")
     print_files(wide.config, 2, wide.console)
@@ -168,6 +157,8 @@ def test_the_end_of_a_run_lists_twelve_files_and_where_things_are(wide, tmp_path
         f"taken out, why    {tmp_path}/ocr/rejects.xlsx",
     ]
     assert lines[2].startswith("more              build-dataset status · build-dataset list rejected · ")
+    assert [f"[f{n}]" in wide.stream.getvalue() for n in range(13)] == [True] * 12 + [False]
+    assert "1,000 │  600 │    100 │      200 │     100 │ why" in wide.stream.getvalue()
     assert any("… and 1 more files; the report lists them" in line for line in lines) is more
     assert "not complete: report; run the same command again to finish" in lines[-1]
 

@@ -98,13 +98,10 @@ def test_an_output_cut_inside_a_character_comes_back_as_it_came(tmp_path):
     assert (out["raw_output"], out["correct"]) == ("答案：A \ud83d", True)
 
 
-def test_a_missing_file_is_one_line(tmp_path):
-    with pytest.raises(UserError, match="cannot be read: No such file"):
-        score_file(tmp_path / "none.jsonl", tmp_path / "out.jsonl")
-
-
-def test_a_file_that_is_not_utf8_is_one_line(tmp_path):
+def test_a_file_that_is_missing_or_not_utf8_is_one_line(tmp_path):
     path = tmp_path / "gbk.jsonl"
+    with pytest.raises(UserError, match="cannot be read: No such file"):
+        score_file(path, tmp_path / "out.jsonl")
     path.write_bytes("答案".encode("gbk"))
     with pytest.raises(UserError, match="is not UTF-8"):
         score_file(path, tmp_path / "out.jsonl")

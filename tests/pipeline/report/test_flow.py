@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from build_dataset.pipeline.report import flow
-from build_dataset.pipeline.report.build import Build, notice
+from build_dataset.pipeline.report.build import Build
 from build_dataset.pipeline.report.params import ReportParams
 from build_dataset.pipeline.set_aside import SourceLoss
 from build_dataset.schemas.annotations import Label
@@ -89,14 +89,8 @@ def test_a_source_that_lost_more_than_the_limit_is_told_the_largest_loss_first()
     assert [each.lost for each in flow.loss_notices([few, many], 0.5)] == []
     assert "4 of 10 (40%)" in found[0].english
     assert "3 as no_answer" in found[0].english
-    assert 'save "x.pdf" anew' in found[2].english
-
-
-def test_numbers_in_notices_are_told_with_what_they_count() -> None:
-    assert notice("waiting", n=1, lost=2).lost == 2
-    one, two = (notice("waiting", n=n, lost=2).english for n in (1, 2))
-    assert one != two
-    assert "1 " in one
+    assert "因没有答案：把答案放在试卷旁边" in found[0].chinese
+    assert found[2].english == 'x.pdf: not read at all, encrypted: save "x.pdf" anew', "the file's own remedy"
 
 
 def test_pages_that_were_read_with_little_confidence_are_named_the_worst_first() -> None:
