@@ -66,6 +66,7 @@ def print_stage(console: Console, report: Report, *, verbose: bool = False) -> N
 def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
     """Print doubts about sources, the splits, the places of the results and the files that lost most."""
     from build_dataset.pipeline.releases import every_release
+    from build_dataset.pipeline.set_aside import LOSING
     from build_dataset.schemas.questions import SPLITS
 
     print_doubts(config, console)
@@ -90,9 +91,9 @@ def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report
                 print_line(f"{_padded(word(what), 18)}{shown(path)}", console=console)
     more = "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"
     print_line(f"{_padded(word('more'), 18)}{more}", console=console)
-    print_files(config, _FILES, console)
-    incomplete = [name for name, manifest in made.items() if not manifest["complete"]]  # a server was down
-    if incomplete:
+    if not made.keys().isdisjoint(("ocr", *LOSING)):  # the other stages take nothing from a file
+        print_files(config, _FILES, console)
+    if incomplete := [name for name, manifest in made.items() if not manifest["complete"]]:  # a server was down
         print_warning(f"not complete: {', '.join(incomplete)}; run the same command again to finish", console)
 
 

@@ -161,6 +161,8 @@ def test_the_end_of_a_run_lists_twelve_files_and_where_things_are(wide, tmp_path
     assert "1,000 │  600 │    100 │      200 │     100 │ why" in wide.stream.getvalue()
     assert any("… and 1 more files; the report lists them" in line for line in lines) is more
     assert "not complete: report; run the same command again to finish" in lines[-1]
+    print_summary(wide.console, wide.config, [report("annotate")])
+    assert wide.stream.getvalue().count("[f0]") == 1, "a stage that takes nothing from a file lists none"
 
 
 def test_the_splits_are_told_as_a_draft_before_a_release(wide, tmp_path):
