@@ -35,7 +35,7 @@ DATA = (
 )
 """Data files with messages, and their sections."""
 SET = ast.Assign | ast.NamedExpr | ast.AugAssign
-SHOWN = {"UserError": 0, "UnreadableDocument": 1, "print_line": 0, "print_warning": 0}
+SHOWN = {"UserError": 0, "NothingToSendError": 0, "UnreadableDocument": 1, "print_line": 0, "print_warning": 0}
 """Names of what shows a message, with the place of the message among its arguments."""
 
 
