@@ -199,9 +199,7 @@ def doctor(config: Path = DEFAULT_CONFIG, as_json: bool = False, overrides: list
     """Check what is installed, reachable or missing, and how to fix it."""
     from build_dataset.pipeline.doctor import CheckState, run_checks
 
-    loaded: ConfigBase | None = None
-    if config.exists() or config != DEFAULT_CONFIG:  # a file that was named must exist
-        loaded = configure(config, overrides)
+    loaded = configure(config, overrides) if config.exists() or config != DEFAULT_CONFIG else None  # named: must exist
     checks = run_checks(loaded)
     if as_json:
         print_json([asdict(check) for check in checks])

@@ -46,10 +46,10 @@ def write(
     guide = workbook.FORM["ruling"] * any(screen.OPINIONS in task.data for task in tasks) + workbook.FORM["guide"]
     labels = zip_longest(*(dimension.zh_names() for _, dimension in screen.numbered_dimensions()), fillvalue="")
     with xlsxwriter.Workbook(content, workbook.AS_TEXT) as book:
-        put_rows(book, _GUIDE, [[line] for line in guide.splitlines()]).set_column(0, 0, 120)
+        put_rows(book, _GUIDE, [[line] for line in guide.splitlines()], 120)
         _write_main(book, tasks, marks)
         if rulings:
-            put_rows(book, _RULINGS, [HEADS, *(row.cells() for row in rulings)]).set_column(0, len(HEADS) - 1, 30)
+            put_rows(book, _RULINGS, [HEADS, *(row.cells() for row in rulings)])
         put_rows(book, workbook.LABELS, labels).very_hidden()
         put_rows(book, workbook.DATA, data).very_hidden()
     try:
@@ -218,6 +218,7 @@ def _write_main(book: Any, tasks: Sequence[ReviewTask], marks: Sequence[str]) ->
         shown = [task.question_id, *(task.data[name] for name in ("text", "key", "explanation"))]
         told = task.data.get(screen.OPINIONS) or "\n".join(filter(None, labels))
         sheet.write_row(number, 0, map(workbook.legal, [*shown, told]), grey)
+        sheet.set_row_pixels(number, workbook.row_pixels(zip([*shown, told], workbook.FIXED.values(), strict=True)))
         sheet.write_row(number, len(workbook.FIXED), labels, unlocked)
         sheet.write(number, len(workbook.FIXED) + len(labels), mark, grey)
         empty = [""] * (len(screen.FLAG_NAMES) + len(workbook.WRITTEN))
@@ -240,10 +241,12 @@ def _write_main(book: Any, tasks: Sequence[ReviewTask], marks: Sequence[str]) ->
     sheet.activate()
 
 
-def put_rows(book: Any, name: str, rows: Iterable[Sequence[str]]) -> Any:
-    """Write a sheet of texts and return it."""
+def put_rows(book: Any, name: str, rows: Iterable[Sequence[str]], width: int = 30) -> Any:
+    """Write a sheet of texts in columns so wide and return it."""
     sheet, wrapped = book.add_worksheet(name), book.add_format({"text_wrap": True, "valign": "top"})
+    sheet.set_column(0, len(HEADS) - 1, width)
     for number, row in enumerate(rows):
+        sheet.set_row_pixels(number, workbook.row_pixels((text, width) for text in row))
         sheet.write_row(number, 0, map(workbook.legal, row), wrapped)
     return sheet
 
@@ -256,8 +259,7 @@ def _refuse_uncounted(expert: str, params: ReviewParams, *, ruling: bool = False
     if ruling and params.adjudicators and expert not in params.adjudicators:
         raise UserError(f"{expert} is none of review.adjudicators, so that no ruling of theirs would count")
     if not params.invites(expert):
-        problem = "is none of review.reviewers, so that the answers would not count: add the name there"
-        raise UserError(f"{expert} {problem}")
+        raise UserError(f"{expert} is none of review.reviewers, so the answers would not count: add the name there")
     if expert in params.adjudicators and not ruling:
         problem = "is an adjudicator (review.adjudicators), who would rule on their own labels"
         raise UserError(f"{expert} {problem}: ask another expert")

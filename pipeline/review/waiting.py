@@ -22,7 +22,7 @@ from build_dataset.annotation.label_studio import editable, tasks
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.review import folder, sheets
 from build_dataset.pipeline.review.stage import waiting_questions
-from build_dataset.pipeline.review.workbook import AS_TEXT, begin_sheet, legal
+from build_dataset.pipeline.review.workbook import AS_TEXT, begin_sheet, legal, row_pixels
 from build_dataset.pipeline.runtime.publish import find_table, read_manifest
 from build_dataset.pipeline.set_aside import settled_questions
 from build_dataset.pipeline.stage import Context
@@ -38,7 +38,6 @@ WORDS: dict[str, str] = {word: kind for kind, words in FORM["words"].items() for
 DECISIONS: dict[str, str] = {kind: words[0] for kind, words in FORM["words"].items() if kind != "like"}
 SHEET = "等待 waiting"
 _PICTURE = (520, 300)  # pixels of a cut-out in its cell, at most
-_TALLEST = 545  # pixels: Excel allows 409 points
 _CROP_BYTES = 60_000
 TAKE = "take"  # Decision to correct as the second reader proposes.
 
@@ -147,7 +146,8 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
             options = {"image_data": io.BytesIO(data), "x_scale": scale, "y_scale": scale, "object_position": 1}
             sheet.insert_image(number, at["page"], "page", options)
             tall = round(height * scale) + 8
-        sheet.set_row_pixels(number, max(tall, _height({**_fixed(each), **_edited(each)})))
+        texts = ((text, COLUMNS[name][1]) for name, text in {**_fixed(each), **_edited(each)}.items())
+        sheet.set_row_pixels(number, max(tall, row_pixels(texts)))
     last = max(len(rows), 1)
     offered = [word for kind, word in DECISIONS.items() if proposed or kind != TAKE]
     sheet.data_validation(1, at["decision"], last, at["decision"], {"validate": "list", "source": offered})
@@ -156,7 +156,7 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
     sheet.set_landscape()
     sheet.fit_to_pages(1, 0)  # all columns on a page, where somebody prints it
     sheet.autofilter(0, 0, len(rows), len(at) - 1)
-    sheets.put_rows(book, "说明 guide", [[line] for line in FORM["guide"].splitlines()]).set_column(0, 0, 120)
+    sheets.put_rows(book, "说明 guide", [[line] for line in FORM["guide"].splitlines()], 120)
     sheet.activate()
 
 
@@ -177,13 +177,6 @@ def _fixed(each: Waiting) -> dict[str, str]:
         "id": each.question.question_id,
         "version": each.version,
     }
-
-
-def _height(cells: Mapping[str, str]) -> int:
-    """Return the pixels that the longest of wrapped texts takes: not every program fits rows to their text."""
-    wide = ((sum(2 - char.isascii() for char in line) for line in text.split("\n")) for text in cells.values())
-    lines = [sum(1 + width // COLUMNS[name][1] for width in widths) for name, widths in zip(cells, wide, strict=True)]
-    return min(_TALLEST, 20 * max(lines) + 6)
 
 
 def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, text: str, formats: Sequence[Any]) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from python_calamine import CalamineError, CalamineWorkbook
+from rich.cells import cell_len
 
 from build_dataset.annotation.label_studio import editable, projects, screen, tasks
 from build_dataset.annotation.lexicon_annotator import fold
@@ -81,6 +82,12 @@ def begin_sheet(book: Any, name: str, widths: Mapping[str, int]) -> tuple[Any, A
         sheet.write(0, place, title, head)
         sheet.set_column(place, place, width)
     return sheet, fixed, book.add_format({**wrapped, "locked": False})
+
+
+def row_pixels(cells: Iterable[tuple[str, int]]) -> int:
+    """Return the height of a row of wrapped texts in columns so wide: not every program fits rows to their text."""
+    lines = [sum(1 + cell_len(line) // width for line in text.split("\n")) for text, width in cells]
+    return min(545, 20 * max(lines, default=1) + 6)  # Excel allows 409 points
 
 
 def legal(text: str) -> str:

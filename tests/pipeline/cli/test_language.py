@@ -28,12 +28,11 @@ NODES = [(each, tree) for tree in (ast.parse(path.read_text("utf-8")) for path i
 FUNCTIONS = group_values((each.name, each) for each, _ in NODES if isinstance(each, ast.FunctionDef))
 MODULES = {id(each): tree for each, tree in NODES if isinstance(each, ast.FunctionDef)}
 CALLS = group_values((ast.unparse(each.func).split(".")[-1], each) for each, _ in NODES if isinstance(each, ast.Call))
-DATA = (
+DATA = (  # files with messages, and their sections
     ("build_dataset.annotation.llm", "faults.toml", "hopeless"),
     ("build_dataset.annotation.label_studio", "refusals.toml", "before"),
     ("build_dataset.annotation.label_studio", "refusals.toml", "server"),
 )
-"""Data files with messages, and their sections."""
 SET = ast.Assign | ast.NamedExpr | ast.AugAssign
 SHOWN = {"UserError": 0, "NothingToSendError": 0, "UnreadableDocument": 1, "print_line": 0, "print_warning": 0}
 """Names of what shows a message, with the place of the message among its arguments."""

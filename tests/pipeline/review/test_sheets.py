@@ -68,7 +68,8 @@ def take_in(context, *paths):
 
 def test_what_an_expert_confirms_becomes_a_review_with_flags_and_corrections(tables, context):
     path, done = exported(tables, context)
-    assert done == 4
+    heights = [load_workbook(path)[workbook.MAIN].row_dimensions[row].height for row in range(2, 6)]
+    assert (done, min(heights) >= 4 * 12) == (4, True), "rows are as tall as their four lines"
     corrected = {"能力维度": OTHER, "题干有误": "是", "改正题干": TEXT, "备注": "错字", "完成": "是"}
     fill(path, {"q0": {"完成": "是"}, "q1": corrected, "q2": {"能力维度": OTHER}})
     [(_, sheet, rejects)], pulled = take_in(context, path)
