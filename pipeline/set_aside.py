@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,7 +25,8 @@ TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges", "twins
 OUTCOMES = ("kept", "merged", "rejected", "waiting")
 LOSING = ("parse", "clean", "proofread", "dedup", "split", "export")
 """Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""
-_HEAD = ("编号 ID", "文件 file", "阶段 stage", "原因 reason", "说明 detail", "内容 text")  # of workbooks
+_HEADS = {"编号 ID": 20, "文件 file": 28, "阶段 stage": 11, "原因 reason": 28, "说明 detail": 60, "内容 text": 90}
+"""Heads of the columns of a workbook, with their widths in characters."""
 _CELL = 32_767  # characters that a cell of a workbook holds; Excel's own limit
 _ROWS = 100_000  # rows of a workbook: more take seconds to write, and nobody reads them there
 
@@ -135,25 +136,20 @@ def _text(content: dict[str, Any]) -> str:
 
 
 def aside_workbook(rows: Iterable[AsideRow]) -> bytes:
-    """Return a workbook for people, with the reasons in both languages."""
-    shown = ((*astuple(row)[:3], in_both_languages(row.reason), row.detail, row.text) for row in rows)
-    return workbook("aside", [_HEAD, *list(shown)[:_ROWS]])
-
-
-def workbook(sheet: str, rows: Iterable[Iterable[str | float | None]]) -> bytes:
-    """Return rows as a workbook: all texts are texts, none is a formula; equal rows give equal bytes."""
+    """Return a workbook for people, reasons in both languages: no text is a formula, equal rows give equal bytes."""
     import xlsxwriter
 
     target = io.BytesIO()
     book = xlsxwriter.Workbook(target, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False})
     book.set_properties({"created": datetime(1980, 1, 1, tzinfo=UTC)})
-    written = book.add_worksheet(sheet)
-    for at, line in enumerate(rows):
-        for column, value in enumerate(line):
-            if isinstance(value, str):
-                written.write_string(at, column, value[:_CELL])
-            elif value is not None:
-                written.write_number(at, column, value)
+    sheet = book.add_worksheet("aside")
+    shown = ((*astuple(row)[:3], in_both_languages(row.reason), row.detail, row.text) for row in islice(rows, _ROWS))
+    for at, line in enumerate([tuple(_HEADS), *shown]):
+        for column, text in enumerate(line):
+            sheet.write_string(at, column, text[:_CELL])
+    for column, width in enumerate(_HEADS.values()):
+        sheet.set_column(column, column, width)
+    sheet.freeze_panes(1, 0)
     book.close()
     return target.getvalue()
 
