@@ -2,18 +2,21 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from re import _parser  # type: ignore[attr-defined]  # what all matches of a pattern have stands in no public place
+from re import _parser  # type: ignore[attr-defined]  # the parts of a pattern stand in no public place
 from typing import Any
 
 _NOT_LATIN = re.compile("[\u2460-\U0010ffff]")
-_LONG = 200  # characters of a text from which on a look for words takes less time than a search
-_ODD = str.maketrans("İıſ\u212a", "iisk")  # letters that patterns without case take for these
-_small = lru_cache(1 << 6)(lambda text: (text if text.isascii() else text.translate(_ODD)).lower())
+_FEW = 10_000  # characters of texts up to which a search in each takes no longer than a look at all of them
+_MOST = 4  # the largest number of repeats that a look at many texts counts
+_ANY = "(?s:.)"
+_CLASSES = {"CATEGORY_SPACE": r"\s\x1c-\x1f", "CATEGORY_DIGIT": r"\d", "CATEGORY_WORD": r"\w\p{N}"}
+_PLACES = {"AT_BEGINNING": r"\A", "AT_BEGINNING_STRING": r"\A", "AT_END": "(?m:$)", "AT_END_STRING": r"\z"}
 
 
 def is_latin(text: str) -> bool:
@@ -21,21 +24,106 @@ def is_latin(text: str) -> bool:
     return text.isascii() or _NOT_LATIN.search(text) is None
 
 
-def _words_in(parts: Any) -> frozenset[str]:
-    """Return texts in small letters one of which stands in all that a parsed pattern matches; none where none do."""
-    run, found = "", [frozenset[str]()]
-    for operator, value in parts:
-        name, repeated = operator.name, operator.name.endswith("REPEAT")
-        char = chr(value).lower() if name == "LITERAL" else ""
-        run = run + char if char and (char.isascii() or char == char.upper()) else ""
-        inner = value[1] if name == "BRANCH" else [[one] for one in value] if name == "IN" else []
-        inner = [value[-1]] if name == "SUBPATTERN" or (repeated and value[0]) else inner
-        each = [frozenset({run})] if run else [*map(_words_in, inner)]
-        found.append(frozenset().union(*each) if all(each) else frozenset())
-    return max(found, key=lambda words: (min(map(len, map(str.strip, words)), default=-1), -len(words)))
+def wider(pattern: str, flags: int = 0) -> str:
+    """Return a pattern for Rust's engine that matches at every place at which a pattern does, and at few others."""
+    parts = _parser.parse(pattern, flags)
+    return _with_case("".join(_part(it.name, value, parts.state.flags) for it, value in parts), parts.state.flags)
 
 
-_words_of = cache(lambda pattern, flags: _words_in(_parser.parse(pattern, flags)))
+def _with_case(pattern: str, flags: int) -> str:
+    return f"(?{'i' if flags & re.IGNORECASE else '-i'}:{pattern})"
+
+
+def _part(name: str, value: Any, flags: int) -> str:
+    """Return a part of a parsed pattern for that engine, which does not look ahead and behind."""
+    if name in ("LITERAL", "IN"):
+        return _class(value if name == "IN" else [(_parser.LITERAL, value)], flags)
+    if name == "BRANCH":
+        return f"(?:{'|'.join(_joined(branch, flags) for branch in value[1])})"
+    if name == "SUBPATTERN":
+        own = (flags | value[1]) & ~value[2]
+        return _with_case(_joined(value[3], own), own)
+    if name.endswith("REPEAT"):
+        least, most, inner = value
+        return f"(?:{_joined(inner, flags)}){{{min(least, 2)},{most if most <= _MOST else ''}}}"
+    if name == "AT":
+        return "" if flags & re.MULTILINE else _PLACES.get(value.name, "")
+    if name == "ATOMIC_GROUP":
+        return f"(?:{_joined(value, flags)})"
+    return "" if name.startswith("ASSERT") else _ANY if name in ("ANY", "NOT_LITERAL") else f"{_ANY}*"
+
+
+def _joined(parts: Any, flags: int) -> str:
+    return "".join(_part(operator.name, value, flags) for operator, value in parts)
+
+
+def _class(members: Any, flags: int) -> str:
+    """Return a class of characters for that engine with all those of a parsed one."""
+    folded, negated, inside = flags & re.IGNORECASE, members[0][0].name == "NEGATE", ""
+    for operator, value in members[negated:]:
+        if operator.name != "CATEGORY":
+            inside += "-".join(rf"\x{{{code:X}}}" for code in (value if operator.name == "RANGE" else [value]))
+        elif value.name.startswith("CATEGORY_NOT"):
+            return _ANY
+        else:  # what a negated class leaves out may not be more than there
+            inside += _CLASSES[value.name] if not negated else r" \t" * (value.name == "CATEGORY_SPACE")
+    if negated:
+        return f"[^{inside}]" if inside and not folded else _ANY
+    return f"[{inside}{'İı' if folded else ''}]"  # i in either case
+
+
+class Gate:
+    """Patterns that few texts have, before rules for one text: a look at many texts tells which may have one.
+
+    The look takes a tenth of the time of searches and less. Every text that has one of the patterns passes.
+    """
+
+    def __init__(self, patterns: Callable[[], Iterable[re.Pattern[str]]]) -> None:
+        """Take patterns, which are compiled when they are needed first."""
+        self._patterns = patterns
+        self.starts: dict[str, int | None] = {}  # bytes before the first place that may be one, by text; None for none
+
+    @cached_property
+    def forms(self) -> list[re.Pattern[str]]:
+        """The patterns."""
+        return list(self._patterns())
+
+    @cached_property
+    def wider(self) -> str:
+        """The pattern of the look."""
+        return "|".join(wider(form.pattern, form.flags) for form in self.forms)
+
+    def look(self, texts: Sequence[str]) -> list[int | None]:
+        """Return the bytes before the first place in each text that may be one, at most; None where there is none."""
+        if sum(map(len, texts)) < _FEW:
+            return [0] * len(texts)
+        from polars import Series, String  # whoever reads one text should not wait for it
+
+        return Series(texts, dtype=String).str.find(self.wider).to_list()
+
+    def may(self, text: str) -> bool:
+        """Return whether a text may have one, as any text may that nobody looked at."""
+        return self.starts.get(text, 0) is not None
+
+    def search(self, text: str, *, fitting: bool = False) -> re.Match[str] | None:
+        """Return the first match of the first pattern, or in a text in Latin letters that of the ``fitting`` second."""
+        if (start := self.starts.get(text, 0)) is None:
+            return None
+        if start and not text.isascii():
+            start = len(text.encode()[:start].decode())
+        return self.forms[fitting and is_latin(text)].search(text, start)
+
+
+@contextmanager
+def looked_at(texts: Sequence[str], *gates: Gate) -> Iterator[None]:
+    """Look at many texts at once; while the context is open, the gates know those that have nothing of theirs."""
+    for gate in gates:
+        gate.starts = dict(zip(texts, gate.look(texts), strict=True))
+    try:
+        yield
+    finally:
+        for gate in gates:
+            gate.starts = {}
 
 
 @cache
@@ -66,14 +154,9 @@ class Patterns:
         setattr(self, name, pattern)
         return pattern
 
-    def found(self, name: str, text: str, *, fitting: bool = False) -> re.Match[str] | None:
-        """Return the first match of a pattern, or ``fitting`` of its Latin part; its words are looked for before."""
-        name = f"{name}_latin" if fitting and is_latin(text) else name
-        form: re.Pattern[str] = getattr(self, name)
-        if len(text) < _LONG:
-            return form.search(text)
-        words = _words_of(form.pattern, form.flags)
-        return form.search(text) if not words or any(map(_small(text).__contains__, words)) else None
+    def gate(self, *names: str) -> Gate:
+        """Return a gate of some patterns."""
+        return Gate(lambda: [getattr(self, name) for name in names])
 
     def table(self, name: str) -> dict[str, re.Pattern[str]]:
         """Several patterns by their names, in their order."""

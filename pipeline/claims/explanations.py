@@ -9,16 +9,20 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from build_dataset.pipeline.claims import folding
 from build_dataset.pipeline.claims.folding import fold
 from build_dataset.pipeline.claims.grammar import Text
-from build_dataset.pipeline.claims.mentions import may_name
+from build_dataset.pipeline.claims.mentions import ORDINAL, may_name
 from build_dataset.pipeline.dedup.keys import meaning
 from build_dataset.pipeline.patterns import Patterns
 
 Letters = frozenset[str]
 _P = Patterns(__name__)
+_PATH, _LISTED = _P.gate("path"), _P.gate("listed")
+GATES = (_PATH, _LISTED, folding.GATE, ORDINAL)  # for explanations
 SURE = ("all judged", "marked", "stated")
 """Rules of which 99 % argue for the right answer; ``slipped`` marks stand behind another option's text."""
+_ASKS_FOR_WRONG = _P.gate("asks_for_wrong", "asks_for_wrong_latin")
 _ENDS = 60
 """Characters of a stem's end that say whether it asks for what is wrong: a case before them may hold 不 anywhere."""
 _SHOWN = 60  # characters of an explanation that are shown as evidence
@@ -44,8 +48,8 @@ def read_explanation(
         return None
     if "が" in explanation and not asks_for_wrong(stem):
         explanation = _P.kana.sub(lambda said: f"正解は{chr(ord('A') + 'アイウエオカ'.index(said[1]))}", explanation)
-    text = fold(_P.path.sub(" ", explanation) if _P.found("path", explanation) else explanation)
-    lines = _P.listed.findall(text) if not several and _P.found("listed", text) else ()
+    text = fold(_P.path.sub(" ", explanation) if _PATH.search(explanation) else explanation)
+    lines = _P.listed.findall(text) if not several and _LISTED.may(text) else ()
     if len(lines) > 1 or (lines and _P.list_of_wrong.search(text)):
         text = _P.listed.sub("", text)  # lines about options, of which none states the answer
     marks = _marks(text, options)
@@ -150,7 +154,7 @@ def asks_for_wrong(stem: str) -> bool:
     # 除休息外，还应选用 asks for what is right
     asked = _P.inclusive.sub("", "".join(folded.split())[-_ENDS:])
     # two negations, 不正确 and 除外, cancel out
-    return meaning(asked).asks_for_wrong % 2 == 1 or _P.found("asks_for_wrong", folded, fitting=True) is not None
+    return meaning(asked).asks_for_wrong % 2 == 1 or _ASKS_FOR_WRONG.search(folded, fitting=True) is not None
 
 
 def asks_for_several(stem: str) -> bool | None:

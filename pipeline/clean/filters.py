@@ -18,6 +18,8 @@ from build_dataset.schemas.places import unsure_told
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.wording import SPECIAL_TOKENS
 
+POINTS_AT = {kind: PATTERNS.gate(f"needs_{kind}", f"needs_{kind}_latin") for kind in ("figure", "table")}
+
 _NO_CONTENT = re.compile(r"[\s\W_]+")  # spaces, signs, blanks: （ ）？____
 _UNREADABLE = re.compile(NO_MEANING)
 _RAISED = re.compile("[²³¹⁰-₎]")  # superscripts and subscripts
@@ -160,7 +162,7 @@ def _evidence(question: Question, kind: str) -> str | None:
     if kind in (question.attachments or []):
         return f"a {kind} stands inside the question on its page"
     for part, text in _parts(question):
-        match = PATTERNS.found(f"needs_{kind}", text, fitting=True)
+        match = POINTS_AT[kind].search(text, fitting=True)
         # an option that speaks of tables in general: 表内数据不留空格
         if match and not (part.startswith("option") and PATTERNS.in_general.match(text, match.start())):
             around = text[max(0, match.start() - 6) : match.end() + 6].replace("\n", " ")

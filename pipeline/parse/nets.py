@@ -16,13 +16,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, get_args
 
 from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import is_case
-from build_dataset.pipeline.parse.passages import speaks_of_text
-from build_dataset.pipeline.patterns import Patterns, is_latin
+from build_dataset.pipeline.parse.passages import PERSON_OUTSIDE, TEXT_OUTSIDE, speaks_of_text
+from build_dataset.pipeline.patterns import Gate, Patterns, is_latin, looked_at
 from build_dataset.schemas.columns import vocabulary
 from build_dataset.schemas.dataset import Acceptable, SourceParams
 from build_dataset.schemas.grouping import group_values
@@ -31,6 +32,7 @@ from build_dataset.schemas.questions import Question, QuestionType
 from build_dataset.schemas.wording import quoted
 
 _P = Patterns(__name__)
+_ASKED_FOR, _PAIRED, _CONCLUDES = map(_P.gate, ("asked_for", "paired", "concludes"))
 Doubts = list[tuple[str, str]]  # open points of a question: reasons with details, the first one names it
 MIN_FAULTY = 8  # least number of questions for a fault of a source
 KNOWN, KNOWN_SHARE = 3, 0.02  # least number and share of questions with a known kind of furniture
@@ -79,10 +81,11 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         for one in (reading.question for reading in readings)
     ]
     furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
-    questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
-    opened = [(one, _open_doubts(reading, one)) for reading, one in zip(readings, questions, strict=True)]
+    with looked_at([text["stem"] for text in texts], TEXT_OUTSIDE, PERSON_OUTSIDE, _ASKED_FOR, _PAIRED):
+        questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
+        opened = [(one, _open_doubts(reading, one)) for reading, one in zip(readings, questions, strict=True)]
+        facts = {**repetition(questions), **alike(questions)}
     readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
-    facts = {**repetition(questions), **alike(questions)}
     if whole := {reason: detail for reason, detail in facts.items() if reason not in accepted}:
         reason, why = next(iter(whole)), f"{name}: {'; '.join(whole.values())}"
         # One decision for all is none on what is doubted besides: an option that is empty, a key that names none.
@@ -114,7 +117,12 @@ def _remedy(name: str, reason: str) -> str:
     return f'if they are right: [sources."{name}"] {line}{cut}'
 
 
+def _known_forms(at: str) -> list[re.Pattern[str]]:
+    return [re.compile(row["pattern"]) for row in _P.rows("furniture") if at in row["at"]]
+
+
 PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the explanations"}
+_FURNITURE = {at: Gate(partial(_known_forms, at)) for at in PLACES}
 
 
 class Furniture:
@@ -130,24 +138,25 @@ class Furniture:
         explained = texts.get("explanation", ())
         told, times = next(iter(Counter(explained).most_common(1)), ("", 0))
         alone = rf"\A{re.escape(told)}(?:\s?\S){{0,3}}\Z"  # a misread sign may stand behind it
-        whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": alone}
+        whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": alone, "any": True}
         again = times >= max(MIN_FAULTY, OPENED * len(explained)) and _P.explains_none.fullmatch(told)
         rows = [*_P.rows("furniture"), *([whole] if again else [])]  # one explanation for most explains none
         known = [row | {"least": KNOWN, "share": row.get("share", KNOWN_SHARE)} for row in rows]
         for text in declared:  # digits stand for any number, as doubts show 0 for them
             masked = re.sub(r"\d+", r"\\d+", re.escape(text))
             edges = rf"\s*{masked}\s*\Z|\A\s*{masked}\s*"
-            known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0})
-        seen = {at: [(text, is_latin(text), text.rstrip()[-1:]) for text in values] for at, values in texts.items()}
+            known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0, "any": True})
+        looks = {at: zip(values, _FURNITURE[at].look(values), strict=True) for at, values in texts.items()}
+        likely = {at: [text for text, start in looks[at] if start is not None] for at in texts}
         for at, row in ((place, form) for form in known for place in form["at"]):
             form, chinese, ends = re.compile(row["pattern"]), "chinese" in row, row.get("ends", "")
             find = form.match if row["pattern"].removeprefix("(?i)").startswith(r"\A") else form.search
             near = _NEAR if row["pattern"].endswith(r"\Z") else sys.maxsize  # what ends a text is looked for at its end
             matches = [
                 match[0]
-                for text, latin, end in seen[at]
-                if not (chinese and latin)
-                and (not ends or end in ends)
+                for text in (texts if "any" in row else likely)[at]
+                if (not ends or text.rstrip()[-1:] in ends)
+                and not (chinese and is_latin(text))
                 and (match := find(text, max(0, len(text) - near)))
             ]
             # … in Passage 1., … in Zone 2. end with a number that is none of the next item
@@ -256,7 +265,7 @@ def self_contained(question: Question) -> Doubts:
 
 def asked_for(question: Question) -> Doubts:
     """Return the doubt about a key with more or fewer letters than the stem asks for: （2つ選びなさい。） beside C."""
-    match = _P.found("asked_for", question.stem) if question.answer and not question.accepted_answers else None
+    match = _ASKED_FOR.search(question.stem) if question.answer and not question.accepted_answers else None
     size = {"two": 2, "three": 3, "four": 4}[match.lastgroup or ""] if match else len(question.answer or ())
     why = f"the stem asks for {size} answers, the key has {len(question.answer or ())}"
     return [("several_answers", why)] if size != len(question.answer or ()) else []
@@ -267,7 +276,7 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
     apart = [question for question in questions if question.group_id is None]
     texts = {id(question): "|".join(option.text for option in question.options) for question in apart}
     alone = {(item.stem, texts[id(item)]) for item in apart if not item.shared_stem and not item.attachments}
-    choosing = [question for question in apart if not _P.found("paired", question.stem)]
+    choosing = [question for question in apart if not _PAIRED.search(question.stem)]
     printed = [item for item in questions if item.section is not None]  # in a table a key is a cell: some have A in all
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
         ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
@@ -290,7 +299,9 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     doubted = (read for read in readings if read.doubts and {*dict(read.doubts)} <= often)
     groups = group_values((read.doubts[0][0], read) for read in doubted)
     if "explanation_disagrees" in often:
-        concluding = sum(bool(_P.found("concludes", reading.question.explanation or "")) for reading in readings)
+        told = [reading.question.explanation or "" for reading in readings]
+        with looked_at(told, _CONCLUDES):
+            concluding = sum(_CONCLUDES.search(text) is not None for text in told)
         if times["explanation_disagrees"] >= SHIFTED * max(concluding, 1):  # keys may be of other questions
             groups = {"explanation_disagrees": [*readings]}
     doubts = []

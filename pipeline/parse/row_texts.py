@@ -15,6 +15,7 @@ from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
+HEAD, RANGE = _P.gate("decoration", "number", "kind", "score", "before_digits"), _P.gate("range")
 _FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
 _FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
 """Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
@@ -29,7 +30,7 @@ _NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))  # fill unu
 
 def numbers_lead(stems: Sequence[str]) -> bool:
     """Return whether the stems of a table begin with their numbers: 1、…, 2、…."""
-    bare = [_P.decoration.sub("", stem, count=1) for stem in stems]
+    bare = [_P.decoration.sub("", stem, count=1) for stem in stems if HEAD.may(stem)]
     numbers = [int(mark[1]) for stem in bare if (mark := _P.number.match(stem))]
     steps = [before < after for before, after in pairwise(numbers)]
     # Numbers of questions rise, and begin again in the next paper.
@@ -43,6 +44,8 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
 
     Where stems are ``numbered``, a number before digits is that of the ``row``: 6.1型糖尿病.
     """
+    if not HEAD.may(stem):
+        return stem, None
     if match := _P.decoration.match(stem):
         stem = stem[match.end() :]
     number = _P.number.match(stem)
@@ -72,7 +75,7 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 
     A range in round brackets or none counts where it begins after the row's ``number`` (疗程为（3-5）is none).
     """
-    match = _P.range.search(stem, max(0, len(stem) - 60))
+    match = _P.range.search(stem, max(0, len(stem) - 60)) if RANGE.may(stem) else None
     if not match or not match.start():
         return stem, None
     first, last = int(match[2]), int(match[3])
