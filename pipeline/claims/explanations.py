@@ -101,7 +101,8 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     brackets = [bracket for bracket in _P.bracket.finditer(text) if not _VERDICTS.isdisjoint(bracket[0])]
     if not brackets:
         return _Marks(frozenset(), frozenset(), quoted=False)
-    texts = {label: "".join(fold(body).split()) for label, body in options.items()}
+    texts = (("".join(fold(body).split()), label) for label, body in options.items())
+    longest = sorted((it for it in texts if len(it[0]) > 1), key=lambda it: (len(it[0]), it[1]), reverse=True)
     right, wrong, key = set[str](), set[str](), set[str]()
     verdicts: list[str] = []
     quoted = slipped = False
@@ -113,8 +114,7 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
             verdicts.append(mark.group())
             if len(last) == 1:  # behind the text of an option, the longest: 大豆素（A对）; one character ends any word
                 before = "".join(text[max(0, bracket.start() - 80) : bracket.start()].split())  # of 80 characters
-                ends = ((len(it), of) for of, it in texts.items() if len(it) > 1 and before.endswith(it))
-                _, named = max(ends, default=(0, None))
+                named = next((of for it, of in longest if before.endswith(it)), None)
                 quoted, slipped = quoted or {named} == last, slipped or {named} not in (last, {None})
         if called := _P.is_key.search(bracket.group()):
             key |= set(called["letters"] or last) & set(options)

@@ -178,7 +178,7 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
 
     ``anywhere``: the paper's blanks stand inside stems too, 以（C）为中心.
     """
-    if _LETTERS.isdisjoint(stem) or not BLANKS.may(stem):
+    if not BLANKS.may(stem) or _LETTERS.isdisjoint(stem):
         return stem, None
     inside = list((_P.inside if anywhere else _P.padded).finditer(stem))
     at_end = _P.at_end.search(stem, max(0, len(stem) - _NEAR))  # 首选的是（ B ）

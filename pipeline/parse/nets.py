@@ -32,6 +32,7 @@ from build_dataset.schemas.questions import Question, QuestionType
 from build_dataset.schemas.wording import quoted
 
 _P = Patterns(__name__)
+_DIGITS = re.compile(r"\d+")
 _ASKED_FOR, _PAIRED, _CONCLUDES = map(_P.gate, ("asked_for", "paired", "concludes"))
 Doubts = list[tuple[str, str]]  # open points of a question: reasons with details, the first one names it
 MIN_FAULTY = 8  # least number of questions for a fault of a source
@@ -210,7 +211,7 @@ def repetition(questions: Sequence[Question]) -> dict[str, str]:
 
 
 def _masked(text: str) -> str:
-    return re.sub(r"\d+", "0", text.strip())
+    return _DIGITS.sub("0", text.strip())
 
 
 def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:

@@ -87,7 +87,12 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
-    text, texts = _bare(stem), [_bare(option) for _, option in options]
+    # Most options have an ideograph that the stem lacks.
+    text = _bare(stem)
+    near = (option for _, option in options if all(char in text or not "一" <= char <= "龥" for char in option[-1:]))
+    if text[-1:] != chr(96 + len(options)) and not any(_bare(option) in text for option in near):
+        return stem, False
+    texts = [_bare(option) for _, option in options]
     ends = any(texts) and (text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)))
     if not any(texts) or not (ends or any(map(text.__contains__, texts))):
         return stem, False
@@ -144,7 +149,7 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
     if own := labels_before(texts):
         return replace(options, pairs=[(label, text) for (label, _), (_, text) in zip(options.pairs, own, strict=True)])
     begun = any(text[:1] in _LABELLED for text in texts)  # in few rows
-    marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs if begun]
+    marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs] if begun else []
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
     marked = sum(mark is not None for *_, mark in marks)
     if marked < len(marks):  # [A]₀ among ln[A] and 1/k, (B)⁺ among (AC)⁺
@@ -188,6 +193,8 @@ def without_placeholders(options: Options, key: Sequence[str]) -> Options:
 def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
     looked_at = [text for text in texts if _IN_UNUSUAL(text)]
+    if not looked_at and not options.cut_at_marks:
+        return []
     doubts = list(dict.fromkeys(doubt for doubt, find in _FINDS if any(map(find, looked_at))))
     said, verdicts = (text.strip().casefold() for _, text in options.pairs), vocabulary()["words"]["true_false"]
     if options.cut_at_marks and len(options.pairs) != usual and not {*said} <= {*verdicts}:

@@ -15,7 +15,7 @@ from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
 from build_dataset.pipeline.parse.cells import Fields, Options
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import BLANKS, filled_blank, letters_inside
-from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
+from build_dataset.pipeline.parse.heads import ONE_ANSWER, PATIENT, SET_ASIDE, announcement, question_type
 from build_dataset.pipeline.parse.labels import cut_stem, run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.pipeline.patterns import looked_at
@@ -147,7 +147,7 @@ def read_block(block: tuple[Document, _Habits, Sequence[_Raw]]) -> list[Found]:
     with looked_at([row.stem for row in rows], row_texts.HEAD):
         texts = [_texts(row, habits) for row in rows]
     told = [text.said.get("explanation") or "" for text in texts]
-    with looked_at([text.stem for text in texts], row_texts.RANGE, BLANKS), looked_at(told, *GATES):
+    with looked_at([text.stem for text in texts], row_texts.RANGE, BLANKS, PATIENT), looked_at(told, *GATES):
         return [_question(row, text, document, habits) for row, text in zip(rows, texts, strict=True)]
 
 
