@@ -101,22 +101,22 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     brackets = [bracket for bracket in _P.bracket.finditer(text) if not _VERDICTS.isdisjoint(bracket[0])]
     if not brackets:
         return _Marks(frozenset(), frozenset(), quoted=False)
-    texts = (("".join(fold(body).split()), label) for label, body in options.items())
-    longest = sorted((it for it in texts if len(it[0]) > 1), key=lambda it: (len(it[0]), it[1]), reverse=True)
+    texts = [("".join(fold(body).split()), label) for label, body in options.items()]
+    longest = sorted(texts, key=lambda it: (len(it[0]), it[1]), reverse=True)
     right, wrong, key = set[str](), set[str](), set[str]()
     verdicts: list[str] = []
     quoted = slipped = False
     for bracket in brackets:
         last: set[str] = set()
-        for mark in _P.mark.finditer(bracket.group()):
-            last = set(mark["labels"]) & set(options)  # （D对ABCE错）
+        for mark in _P.mark.finditer(bracket[0]):
+            last = {*mark["labels"]} & options.keys()  # （D对ABCE错）
             (wrong if mark["verdict"] in ("错", "错误", "×") else right).update(last)
-            verdicts.append(mark.group())
+            verdicts.append(mark[0])
             if len(last) == 1:  # behind the text of an option, the longest: 大豆素（A对）; one character ends any word
                 before = "".join(text[max(0, bracket.start() - 80) : bracket.start()].split())  # of 80 characters
-                named = next((of for it, of in longest if before.endswith(it)), None)
+                named = next((of for it, of in longest if len(it) > 1 and before.endswith(it)), None)
                 quoted, slipped = quoted or {named} == last, slipped or {named} not in (last, {None})
-        if called := _P.is_key.search(bracket.group()):
+        if "答" in bracket[0] and (called := _P.is_key.search(bracket[0])):
             key |= set(called["letters"] or last) & set(options)
     detail = " ".join(verdicts)[:_SHOWN]
     return _Marks(frozenset(right), frozenset(wrong), frozenset(key), quoted, slipped, detail)

@@ -87,10 +87,11 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
-    # Most options have an ideograph that the stem lacks.
     text = _bare(stem)
-    near = (option for _, option in options if all(char in text or not "一" <= char <= "龥" for char in option[-1:]))
-    if text[-1:] != chr(96 + len(options)) and not any(_bare(option) in text for option in near):
+    # Most options begin or end with an ideograph that the stem lacks.
+    near = [it for _, it in options if it[-1:] in text or not "一" <= it[-1] <= "龥"]
+    near = [it for it in near if it[:1] in text or not "一" <= it[0] <= "龥"]
+    if text[-1:] != chr(96 + len(options)) and not any(_bare(it) in text for it in near):
         return stem, False
     texts = [_bare(option) for _, option in options]
     ends = any(texts) and (text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)))

@@ -389,6 +389,6 @@ def _accuracy(fields: Fields, columns: Columns, *, percent: bool) -> float | Non
     stated = cells.share(cells.first(fields, columns.roles.get("accuracy", ())), percent=percent)
     if stated is not None:
         return stated
-    people = (cells.first(fields, columns.roles.get(name, ())) for name in ("right", "total"))
-    right, total = map(cells.count, people)
+    people = [cells.first(fields, columns.roles.get(name, ())) for name in ("right", "total")]
+    right, total = map(cells.count, people) if None not in people else (None, None)
     return right / total if right is not None and total and right <= total else None
