@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from build_dataset.pipeline.patterns import Gate
-
 _PLAIN = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0x2E80, 0x2FE0), *range(0xF900, 0xFB00))}
 _RADICALS = "⺠民⻁虎⻄西⻅见⻆角⻉贝⻋车⻓长⻔门⻘青⻚页⻛风⻜飞⻝食⻢马⻣骨⻥鱼⻦鸟⻩黄⻬齐⻮齿⻰龙"
 _PLAIN |= dict(zip(map(ord, _RADICALS[::2]), _RADICALS[1::2], strict=True))
@@ -85,14 +83,11 @@ class Folding:
         self._order = {sign: sign not in made for sign in self._plain}
         self._within = frozenset(self._plain).intersection
         near = re.escape("".join(sign for sign in self._plain if sign < "\U00010000"))  # a search among those is fast
-        likely = re.compile(f"[{near}\U00010000-\U0010ffff]")
-        self._likely, self.gate = likely.findall, Gate(lambda: [likely])
+        self._likely = re.compile(f"[{near}\U00010000-\U0010ffff]").findall
         self._ascii = [sign for sign in self._plain if sign.isascii()]
 
     def __call__(self, text: str) -> str:
         """Return the text with each character as the table has it."""
-        if not self.gate.may(text):
-            return text
         signs = filter(text.__contains__, self._ascii) if text.isascii() else self._within(self._likely(text))
         for sign in sorted(signs, key=self._order.__getitem__):
             text = text.replace(sign, self._plain[sign])

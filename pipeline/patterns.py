@@ -13,8 +13,7 @@ from typing import Any
 
 _NOT_LATIN = re.compile("[\u2460-\U0010ffff]")
 _FEW = 10_000  # characters of texts up to which a search in each takes no longer than a look at all of them
-_MOST = 4  # the largest number of repeats that a look at many texts counts
-_ANY = "(?s:.)"
+_MOST = 4  # repeats that a look at many texts counts at most
 _CLASSES = {"CATEGORY_SPACE": r"\s\x1c-\x1f", "CATEGORY_DIGIT": r"\d", "CATEGORY_WORD": r"\w\p{N}"}
 _PLACES = {"AT_BEGINNING": r"\A", "AT_BEGINNING_STRING": r"\A", "AT_END": "(?m:$)", "AT_END_STRING": r"\z"}
 
@@ -24,82 +23,67 @@ def is_latin(text: str) -> bool:
     return text.isascii() or _NOT_LATIN.search(text) is None
 
 
-def wider(pattern: str, flags: int = 0) -> str:
-    """Return a pattern for Rust's engine that matches at every place at which a pattern does, and at few others."""
-    parts = _parser.parse(pattern, flags)
-    return _with_case("".join(_part(it.name, value, parts.state.flags) for it, value in parts), parts.state.flags)
-
-
-def _with_case(pattern: str, flags: int) -> str:
-    return f"(?{'i' if flags & re.IGNORECASE else '-i'}:{pattern})"
-
-
-def _part(name: str, value: Any, flags: int) -> str:
-    """Return a part of a parsed pattern for that engine, which does not look ahead and behind."""
-    if name in ("LITERAL", "IN"):
-        return _class(value if name == "IN" else [(_parser.LITERAL, value)], flags)
-    if name == "BRANCH":
-        return f"(?:{'|'.join(_joined(branch, flags) for branch in value[1])})"
-    if name == "SUBPATTERN":
-        own = (flags | value[1]) & ~value[2]
-        return _with_case(_joined(value[3], own), own)
-    if name.endswith("REPEAT"):
-        least, most, inner = value
-        return f"(?:{_joined(inner, flags)}){{{min(least, 2)},{most if most <= _MOST else ''}}}"
-    if name == "AT":
-        return "" if flags & re.MULTILINE else _PLACES.get(value.name, "")
-    if name == "ATOMIC_GROUP":
-        return f"(?:{_joined(value, flags)})"
-    return "" if name.startswith("ASSERT") else _ANY if name in ("ANY", "NOT_LITERAL") else f"{_ANY}*"
-
-
-def _joined(parts: Any, flags: int) -> str:
-    return "".join(_part(operator.name, value, flags) for operator, value in parts)
+def wider(parts: Any, flags: int) -> str:
+    """Return a pattern for Rust's engine, which has no looks ahead, that matches wherever a parsed one does."""
+    made = ""
+    for operator, value in parts:
+        name, repeated = operator.name, operator.name.endswith("REPEAT")
+        if repeated or name in ("BRANCH", "SUBPATTERN", "ATOMIC_GROUP"):
+            own = (flags | value[1]) & ~value[2] if name == "SUBPATTERN" else flags
+            inner = value[1] if name == "BRANCH" else [value if name == "ATOMIC_GROUP" else value[-1]]
+            made += f"(?{'i' if own & re.IGNORECASE else '-i'}:{'|'.join(wider(one, own) for one in inner)})"
+            made += f"{{{min(value[0], 2)},{value[1] if value[1] <= _MOST else ''}}}" if repeated else ""
+        elif name == "AT":
+            made += "" if flags & re.MULTILINE else _PLACES.get(value.name, "")
+        elif not name.startswith("ASSERT"):
+            made += _class(value if name == "IN" else [(operator, value)], flags) + "*" * name.startswith("GROUPREF")
+    return made
 
 
 def _class(members: Any, flags: int) -> str:
     """Return a class of characters for that engine with all those of a parsed one."""
     folded, negated, inside = flags & re.IGNORECASE, members[0][0].name == "NEGATE", ""
     for operator, value in members[negated:]:
-        if operator.name != "CATEGORY":
+        if operator.name in ("LITERAL", "RANGE"):
             inside += "-".join(rf"\x{{{code:X}}}" for code in (value if operator.name == "RANGE" else [value]))
-        elif value.name.startswith("CATEGORY_NOT"):
-            return _ANY
-        else:  # what a negated class leaves out may not be more than there
-            inside += _CLASSES[value.name] if not negated else r" \t" * (value.name == "CATEGORY_SPACE")
+        elif operator.name != "CATEGORY" or (known := _CLASSES.get(value.name)) is None:
+            return "(?s:.)"
+        else:
+            inside += known if not negated else r" \t" * (value.name == "CATEGORY_SPACE")  # it may not be more than there
     if negated:
-        return f"[^{inside}]" if inside and not folded else _ANY
+        return f"[^{inside}]" if inside and not folded else "(?s:.)"
     return f"[{inside}{'İı' if folded else ''}]"  # i in either case
 
 
 class Gate:
-    """Patterns that few texts have, before rules for one text: a look at many texts tells which may have one.
+    """Patterns that few texts have, and a look at many texts at once for them, in a tenth of the time of searches.
 
-    The look takes a tenth of the time of searches and less. Every text that has one of the patterns passes.
+    Rules for one text stand behind it. Every text that has one of the patterns passes.
     """
 
-    def __init__(self, patterns: Callable[[], Iterable[re.Pattern[str]]]) -> None:
-        """Take patterns, which are compiled when they are needed first."""
-        self._patterns = patterns
+    def __init__(self, forms: Callable[[], Sequence[re.Pattern[str]]]) -> None:
+        """Take a function that compiles the patterns, at the first use."""
+        self._made = forms
         self.starts: dict[str, int | None] = {}  # bytes before the first place that may be one, by text; None for none
 
     @cached_property
-    def forms(self) -> list[re.Pattern[str]]:
+    def forms(self) -> Sequence[re.Pattern[str]]:
         """The patterns."""
-        return list(self._patterns())
+        return self._made()
 
     @cached_property
-    def wider(self) -> str:
-        """The pattern of the look."""
-        return "|".join(wider(form.pattern, form.flags) for form in self.forms)
+    def _wider(self) -> str:
+        parsed = [_parser.parse(form.pattern, form.flags) for form in self.forms]
+        groups = ([(_parser.SUBPATTERN, (None, form.state.flags, 0, form))] for form in parsed)
+        return "|".join(wider(group, 0) for group in groups)
 
     def look(self, texts: Sequence[str]) -> list[int | None]:
-        """Return the bytes before the first place in each text that may be one, at most; None where there is none."""
+        """Return the bytes before the first place in each text that may be one; None where there is none."""
         if sum(map(len, texts)) < _FEW:
             return [0] * len(texts)
         from polars import Series, String  # whoever reads one text should not wait for it
 
-        return Series(texts, dtype=String).str.find(self.wider).to_list()
+        return Series(texts, dtype=String).str.find(self._wider).to_list()
 
     def may(self, text: str) -> bool:
         """Return whether a text may have one, as any text may that nobody looked at."""
@@ -109,14 +93,13 @@ class Gate:
         """Return the first match of the first pattern, or in a text in Latin letters that of the ``fitting`` second."""
         if (start := self.starts.get(text, 0)) is None:
             return None
-        if start and not text.isascii():
-            start = len(text.encode()[:start].decode())
+        start = len(text.encode()[:start].decode()) if start and not text.isascii() else start
         return self.forms[fitting and is_latin(text)].search(text, start)
 
 
 @contextmanager
 def looked_at(texts: Sequence[str], *gates: Gate) -> Iterator[None]:
-    """Look at many texts at once; while the context is open, the gates know those that have nothing of theirs."""
+    """Look at many texts; while the context is open, the gates know those that have nothing of theirs."""
     for gate in gates:
         gate.starts = dict(zip(texts, gate.look(texts), strict=True))
     try:

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from build_dataset.pipeline.claims import folding
 from build_dataset.pipeline.claims.folding import fold
 from build_dataset.pipeline.claims.grammar import Text
 from build_dataset.pipeline.claims.mentions import ORDINAL, may_name
@@ -19,7 +18,7 @@ from build_dataset.pipeline.patterns import Patterns
 Letters = frozenset[str]
 _P = Patterns(__name__)
 _PATH, _LISTED = _P.gate("path"), _P.gate("listed")
-GATES = (_PATH, _LISTED, folding.GATE, ORDINAL)  # for explanations
+GATES = (_PATH, _LISTED, ORDINAL)  # for explanations
 SURE = ("all judged", "marked", "stated")
 """Rules of which 99 % argue for the right answer; ``slipped`` marks stand behind another option's text."""
 _ASKS_FOR_WRONG = _P.gate("asks_for_wrong", "asks_for_wrong_latin")

@@ -24,7 +24,6 @@ _LIKE = str.maketrans(
 """Cyrillic and Greek capitals as Latin ones, traditional cue characters as simplified ones."""
 _MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'"), ord("–"): ord("-")}
 _FOLD = characters.Folding({**_STYLED, **_LIKE, **_MARKUP})
-GATE = _FOLD.gate
 
 _THOUGHTS = enumerate(_P.rows("thoughts"))
 _PAIRS = (f"(?P<open{at}>{row['pattern']})|(?P<close{at}>{row['closes']})" for at, row in _THOUGHTS)

@@ -205,10 +205,7 @@ def quoted_of(text: str, options: Pairs) -> list[str] | None:
     """Return the label of the only option with that text; for several texts between marks, their labels."""
     if len(text) == 1:  # A letter is no text of many characters or of Chinese ones, whatever is folded.
         latin = text.isascii()
-        short = [(of, it) for of, it in options if len(it) <= _FOLDED]
-        options = [(of, it) for of, it in short if not (latin and ("一" <= it[:1] <= "龥" or _CHINESE.search(it)))]
-        if not options:
-            return None
+        options = [(of, it) for of, it in options if len(it) <= _FOLDED and not (latin and _CHINESE.search(it))]
     stripped, bare = text.strip(), _bare(text)
     exact = [label for label, option in options if option.strip() == stripped]
     hits = exact or [label for label, option in options if _bare(option) == bare]

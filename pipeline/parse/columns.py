@@ -256,12 +256,9 @@ class TableCells:
 
     def _holds_letters(self, name: str) -> bool:
         """Return whether nearly all cells of a column are single letters, of which there are several."""
-        values, letters = self._values(name), Counter[str]()
-        for at, value in enumerate(values):
-            letters.update(letter if len(letter := letters_of(str(value), []) or []) == 1 else ())
-            if at + 1 - letters.total() > len(values) - MOST * len(values):  # most columns show it at once
-                return False
-        return len(letters) > 1
+        letters = [letters_of(str(value), []) or [] for value in self._values(name)]
+        single = [letter[0] for letter in letters if len(letter) == 1]
+        return len({*single}) > 1 and len(single) >= MOST * len(letters)
 
     def _looks_like_key(self, name: str) -> bool:
         values = self._values(name)

@@ -13,7 +13,6 @@ from build_dataset.pipeline.patterns import Patterns, is_latin
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, SHARING, QuestionType
 
 _P = Patterns(__name__)
-PATIENT = _P.gate("patient")
 CHINESE = _P.whole("@chinese@")
 _SECTIONS = [re.compile(row["pattern"]) for row in _P.rows("sections")]
 _GROUPS = [re.compile(row["pattern"]) for row in _P.rows("groups")]
@@ -256,7 +255,7 @@ def tells_of_patient(line: str) -> bool:
 @lru_cache(1 << 14)  # asked again by the nets
 def is_case(stem: str) -> bool:
     """Return whether a stem tells of a patient, in Chinese words."""
-    return len(stem) >= 20 and PATIENT.may(stem) and not is_latin(stem) and PATIENT.search(stem) is not None
+    return len(stem) >= 20 and not is_latin(stem) and _P.patient.search(stem) is not None
 
 
 def question_type(

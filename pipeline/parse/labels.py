@@ -9,7 +9,6 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from build_dataset.pipeline.claims.lexicon import beginnings_of
 from build_dataset.pipeline.parse.folding import READ
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import vocabulary
@@ -52,7 +51,6 @@ _ALPHABETS = (LABELS, LABELS.lower(), "123456789")
 # One of these stands in every label within a text.
 _SIGNS = frozenset((*"".join(_ALPHABETS), *map(chr, (*range(0x2460, 0x2469), *range(0x24B6, 0x24C1)))))  # ①, Ⓐ
 _SIGN = re.compile(f"[{''.join(sorted(_SIGNS))}]")
-_LISTED = frozenset(beginnings_of(_P.listed.pattern, 1) | beginnings_of(_P.sign.pattern, 1))
 _ENDS = ("|", "$$", ";", "；", "、", "，", ",", "/")  # marks between options, behind the one that they end
 _BEFORE = 64  # characters looked at before a label: no gap is longer than 40; the whole text is quadratic
 
@@ -259,8 +257,6 @@ def signed(texts: Sequence[str]) -> Pairs:
 
 def labels_before(texts: Sequence[str]) -> Pairs:
     """Return texts that all begin with a letter of a list, or the sign of another alphabet, as options: a) 甲."""
-    if not (begins := texts[0][:1] if texts else "") or not (begins in _LISTED or begins.isspace()):  # most
-        return []
     marks = [mark for mark in takewhile(bool, map(_P.listed.match, texts)) if mark]
     run = len(marks) == len(texts) > 1 and "".join(map(label_in, marks)) == LABELS[: len(marks)]
     return [(mark[1], mark.string[mark.end() :]) for mark in marks] if run else signed(texts)

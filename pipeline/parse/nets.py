@@ -12,11 +12,9 @@ A doubt about a source is one item with all its questions; a line under ``[sourc
 """
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, get_args
 
@@ -34,6 +32,7 @@ from build_dataset.schemas.wording import quoted
 _P = Patterns(__name__)
 _DIGITS = re.compile(r"\d+")
 _ASKED_FOR, _PAIRED, _CONCLUDES = map(_P.gate, ("asked_for", "paired", "concludes"))
+_FURNITURE = Gate(lambda: [re.compile(row["pattern"]) for row in _P.rows("furniture")])
 Doubts = list[tuple[str, str]]  # open points of a question: reasons with details, the first one names it
 MIN_FAULTY = 8  # least number of questions for a fault of a source
 KNOWN, KNOWN_SHARE = 3, 0.02  # least number and share of questions with a known kind of furniture
@@ -46,7 +45,6 @@ RISING = 0.8  # share of numbers behind options that are larger than the one bef
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
 MANY, MANY_KEYS = 10, 20  # least number of questions for that
 LONGEST = 40  # characters of a repeated text that is looked for
-_NEAR = 600  # characters before the end of a text within which furniture of its end begins: nine tags are 380
 
 
 @dataclass
@@ -118,12 +116,7 @@ def _remedy(name: str, reason: str) -> str:
     return f'if they are right: [sources."{name}"] {line}{cut}'
 
 
-def _known_forms(at: str) -> list[re.Pattern[str]]:
-    return [re.compile(row["pattern"]) for row in _P.rows("furniture") if at in row["at"]]
-
-
 PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the explanations"}
-_FURNITURE = {at: Gate(partial(_known_forms, at)) for at in PLACES}
 
 
 class Furniture:
@@ -147,19 +140,12 @@ class Furniture:
             masked = re.sub(r"\d+", r"\\d+", re.escape(text))
             edges = rf"\s*{masked}\s*\Z|\A\s*{masked}\s*"
             known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0, "any": True})
-        looks = {at: zip(values, _FURNITURE[at].look(values), strict=True) for at, values in texts.items()}
+        looks = {at: zip(values, _FURNITURE.look(values), strict=True) for at, values in texts.items()}
         likely = {at: [text for text, start in looks[at] if start is not None] for at in texts}
         for at, row in ((place, form) for form in known for place in form["at"]):
-            form, chinese, ends = re.compile(row["pattern"]), "chinese" in row, row.get("ends", "")
-            find = form.match if row["pattern"].removeprefix("(?i)").startswith(r"\A") else form.search
-            near = _NEAR if row["pattern"].endswith(r"\Z") else sys.maxsize  # what ends a text is looked for at its end
-            matches = [
-                match[0]
-                for text in (texts if "any" in row else likely)[at]
-                if (not ends or text.rstrip()[-1:] in ends)
-                and not (chinese and is_latin(text))
-                and (match := find(text, max(0, len(text) - near)))
-            ]
+            form, chinese, seen = re.compile(row["pattern"]), "chinese" in row, texts if "any" in row else likely
+            found = (form.search(text) for text in seen[at] if not (chinese and is_latin(text)))
+            matches = [match[0] for match in found if match]
             # … in Passage 1., … in Zone 2. end with a number that is none of the next item
             numbers = [int(re.sub(r"\D", "", value)) for value in matches] if row.get("rises") else []
             rises = sum(before < after for before, after in pairwise(numbers)) >= RISING * (len(numbers) - 1)
@@ -216,8 +202,8 @@ def _masked(text: str) -> str:
 
 def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
     """Return the commonest text that says something, and its times; options that are ``codes`` or verdicts may not."""
-    often = (pair for pair in Counter(texts).items() if pair[1] >= MIN_FAULTY)  # of others nobody asks
-    counted = (pair for pair in sorted(often, key=lambda pair: -pair[1]) if _P.says.search(pair[0]))
+    often = [pair for pair in Counter(texts).items() if pair[1] >= MIN_FAULTY and _P.says.search(pair[0])]
+    counted = sorted(often, key=lambda pair: -pair[1])
     verdicts = {*vocabulary()["words"]["true_false"]}  # Vero|Falso
     told = (pair for pair in counted if codes or not {*pair[0].casefold().split("|")} <= verdicts)
     return next((pair for pair in told if codes or not _P.codes.fullmatch(pair[0])), ("", 0))

@@ -16,9 +16,8 @@ from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
 HEAD, RANGE = _P.gate("decoration", "number", "kind", "score", "before_digits"), _P.gate("range")
-_FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
-_FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
-"""Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
+_FINDS = [((row["reason"], row["says"]), re.compile(row["pattern"]).search) for row in _P.rows("unusual")]
+"""Texts that programs left: doubts and the searches for them."""
 _IN_UNUSUAL = re.compile(r"[<(.:\[#_]").search  # one of them stands in every such text
 _SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
@@ -87,13 +86,7 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
-    text = _bare(stem)
-    # Most options begin or end with an ideograph that the stem lacks.
-    near = [it for _, it in options if it[-1:] in text or not "一" <= it[-1] <= "龥"]
-    near = [it for it in near if it[:1] in text or not "一" <= it[0] <= "龥"]
-    if text[-1:] != chr(96 + len(options)) and not any(_bare(it) in text for it in near):
-        return stem, False
-    texts = [_bare(option) for _, option in options]
+    text, texts = _bare(stem), [_bare(option) for _, option in options]
     ends = any(texts) and (text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)))
     if not any(texts) or not (ends or any(map(text.__contains__, texts))):
         return stem, False

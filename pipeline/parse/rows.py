@@ -8,14 +8,14 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from build_dataset.pipeline.claims.explanations import GATES, contradiction
 from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
 from build_dataset.pipeline.parse.cells import Fields, Options
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import BLANKS, filled_blank, letters_inside
-from build_dataset.pipeline.parse.heads import ONE_ANSWER, PATIENT, SET_ASIDE, announcement, question_type
+from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
 from build_dataset.pipeline.parse.labels import cut_stem, run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.pipeline.patterns import looked_at
@@ -125,9 +125,8 @@ class _Habits:
         sizes = Counter(len(row.options.pairs) for row in sample)
         self.size = sizes.most_common(1)[0][0] if sizes else 0  # options that most rows have
         self.spaced = 2 * sum(row.options.spaced for row in sample) > len(sample)
-        with looked_at([row.stem for row in rows], row_texts.HEAD):
-            self.numbered = row_texts.numbers_lead([row.stem for row in rows])
-            stems = [row_texts.without_head(row.stem, row.row.row, numbered=self.numbered)[0] for row in sample]
+        self.numbered = row_texts.numbers_lead([row.stem for row in rows])
+        stems = [row_texts.without_head(row.stem, row.row.row, numbered=self.numbered)[0] for row in sample]
         texts = [[text for _, text in row.options.pairs] for row in sample]
         last = [row[-1] for row in texts if row]
         explanations = [cells.text_of(row.fields, columns.roles.get("explanation", ())) or "" for row in sample]
@@ -144,11 +143,9 @@ class _Habits:
 def read_block(block: tuple[Document, _Habits, Sequence[_Raw]]) -> list[Found]:
     """Read some rows of a table, in any process."""
     document, habits, rows = block
-    with looked_at([row.stem for row in rows], row_texts.HEAD):
-        texts = [_texts(row, habits) for row in rows]
-    told = [text.said.get("explanation") or "" for text in texts]
-    with looked_at([text.stem for text in texts], row_texts.RANGE, BLANKS, PATIENT), looked_at(told, *GATES):
-        return [_question(row, text, document, habits) for row, text in zip(rows, texts, strict=True)]
+    told = [cells.text_of(row.fields, habits.columns.roles.get("explanation", ())) or "" for row in rows]
+    with looked_at([row.stem for row in rows], row_texts.HEAD, row_texts.RANGE, BLANKS), looked_at(told, *GATES):
+        return [_question(row, document, habits) for row in rows]
 
 
 def sources_of(
@@ -231,34 +228,21 @@ def _loaded(row: SourceRow) -> dict[str, Any] | RowError:
     return fields
 
 
-class _Texts(NamedTuple):
-    """The texts of a row without what stands before and behind all those of its table."""
-
-    stem: str
-    options: Options
-    said: dict[str, str | None]  # by role
-    named: str | None  # the kind that the stem names
-
-
-def _texts(raw: _Raw, habits: _Habits) -> _Texts:
-    fields, roles, stem, options, named = raw.fields, habits.columns.roles, raw.stem, raw.options, None
-    text = {role: cells.text_of(fields, names) for role, names in roles.items()}
-    text["explanation"] = cells.whole_of(fields, roles.get("explanation", ())[:1]) or text.get("explanation")
+def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
+    """The question in a row, and what is doubtful about it; or why it is none. Columns of labels are not read."""
+    columns, row, fields, options, stem = habits.columns, raw.row, raw.fields, raw.options, raw.stem
+    text = {role: cells.text_of(fields, names) for role, names in columns.roles.items()}
+    text["explanation"] = cells.whole_of(fields, columns.roles.get("explanation", ())[:1]) or text.get("explanation")
+    stated = cells.first(fields, columns.roles.get("answer", ()))
+    doubts: Doubts = []
+    named = None
     if stem:
-        stem, named = row_texts.without_head(stem, raw.row.row, numbered=habits.numbered)
+        stem, named = row_texts.without_head(stem, row.row, numbered=habits.numbered)
         stem, note = habits.furniture.cut("stem", stem)
         options, more = row_texts.without_furniture(options, habits.furniture)
         text["comment"] = text.get("comment") or note or more
         text["explanation"] = habits.furniture.cut("explanation", text["explanation"] or "")[0] or None
-    return _Texts(stem, options, text, named)
-
-
-def _question(raw: _Raw, texts: _Texts, document: Document, habits: _Habits) -> Found:
-    """The question in a row, and what is doubtful about it; or why it is none. Columns of labels are not read."""
-    columns, row, fields, (stem, options, text, named) = habits.columns, raw.row, raw.fields, texts
-    stated = cells.first(fields, columns.roles.get("answer", ()))
-    doubts: Doubts = []
-    stem = row_texts.bare_stem(stem, row.row, options, doubts)
+        stem = row_texts.bare_stem(stem, row.row, options, doubts)
     kind = announcement(text.get("type") or named or row.sheet or "").kind
     if not stem:
         names = " / ".join(columns.roles.get("stem", ()))
