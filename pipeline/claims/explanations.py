@@ -11,17 +11,16 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.claims.folding import fold
 from build_dataset.pipeline.claims.grammar import Text
-from build_dataset.pipeline.claims.mentions import ORDINAL, may_name
+from build_dataset.pipeline.claims.mentions import may_name
 from build_dataset.pipeline.dedup.keys import meaning
-from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.patterns import Patterns, is_latin
 
 Letters = frozenset[str]
 _P = Patterns(__name__)
 _PATH, _LISTED = _P.gate("path"), _P.gate("listed")
-GATES = (_PATH, _LISTED, ORDINAL)  # for explanations
+GATES = (_PATH, _LISTED)  # for explanations
 SURE = ("all judged", "marked", "stated")
 """Rules of which 99 % argue for the right answer; ``slipped`` marks stand behind another option's text."""
-_ASKS_FOR_WRONG = _P.gate("asks_for_wrong", "asks_for_wrong_latin")
 _ENDS = 60
 """Characters of a stem's end that say whether it asks for what is wrong: a case before them may hold 不 anywhere."""
 _SHOWN = 60  # characters of an explanation that are shown as evidence
@@ -48,7 +47,7 @@ def read_explanation(
     if "が" in explanation and not asks_for_wrong(stem):
         explanation = _P.kana.sub(lambda said: f"正解は{chr(ord('A') + 'アイウエオカ'.index(said[1]))}", explanation)
     text = fold(_P.path.sub(" ", explanation) if _PATH.search(explanation) else explanation)
-    lines = _P.listed.findall(text) if not several and _LISTED.may(text) else ()
+    lines = _P.listed.findall(text) if not several and _LISTED.search(text) else ()
     if len(lines) > 1 or (lines and _P.list_of_wrong.search(text)):
         text = _P.listed.sub("", text)  # lines about options, of which none states the answer
     marks = _marks(text, options)
@@ -153,7 +152,8 @@ def asks_for_wrong(stem: str) -> bool:
     # 除休息外，还应选用 asks for what is right
     asked = _P.inclusive.sub("", "".join(folded.split())[-_ENDS:])
     # two negations, 不正确 and 除外, cancel out
-    return meaning(asked).asks_for_wrong % 2 == 1 or _ASKS_FOR_WRONG.search(folded, fitting=True) is not None
+    form = _P.asks_for_wrong_latin if is_latin(folded) else _P.asks_for_wrong
+    return meaning(asked).asks_for_wrong % 2 == 1 or form.search(folded) is not None
 
 
 def asks_for_several(stem: str) -> bool | None:

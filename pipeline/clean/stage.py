@@ -7,7 +7,6 @@ import polars as pl
 from build_dataset.pipeline.clean.corrections import Patches, patch_questions, tidy_questions, verified_questions
 from build_dataset.pipeline.clean.filters import POINTS_AT, UNANSWERED, FilterVerdict, judge_question, suspect_reasons
 from build_dataset.pipeline.clean.params import CleanParams
-from build_dataset.pipeline.patterns import looked_at
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.questions import Question, Rejection, ReviewItem
@@ -29,8 +28,9 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     doubted = [row for row, doubts in enumerate(reasons) if doubts or settled[row]]
     stopped: list[int] = []
     aside: list[Rejection | ReviewItem] = []
-    stems = questions["stem"][doubted].to_list()
-    with context.progress(len(doubted), "questions") as advance, looked_at(stems, *POINTS_AT.values()):
+    for gate in POINTS_AT.values():
+        gate.look(questions["stem"][doubted].to_list())
+    with context.progress(len(doubted), "questions") as advance:
         for row, question in zip(doubted, Question.from_frame(questions[doubted]), strict=True):
             if (verdict := _verdict(question, params, patches, reasons[row])) is not None:
                 stopped.append(row)

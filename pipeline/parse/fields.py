@@ -13,7 +13,6 @@ from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.patterns import Patterns, is_latin
 
 _P = Patterns(__name__)
-BLANKS = _P.gate("inside", "padded", "at_end")
 _LETTERS = frozenset(LABELS + LABELS.lower())
 _NEAR = 400  # characters before the end of a stem within which a filled blank at its end begins
 
@@ -166,8 +165,6 @@ def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
 
 def letters_inside(text: str) -> str:
     """The letters in the only bracket of a text that holds any, as in papers with answers in their stems."""
-    if not BLANKS.may(text):
-        return ""
     named = _P.ends_name if is_latin(text) else _P.never  # Rho(D), PDC-01(B)
     brackets = [mark[1] for mark in _P.inside.finditer(text) if not named.search(text, 0, mark.start())]
     return "".join(labels_in(brackets[0])) if len(brackets) == 1 else ""
@@ -178,7 +175,7 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
 
     ``anywhere``: the paper's blanks stand inside stems too, 以（C）为中心.
     """
-    if not BLANKS.may(stem) or _LETTERS.isdisjoint(stem):
+    if _LETTERS.isdisjoint(stem):
         return stem, None
     inside = list((_P.inside if anywhere else _P.padded).finditer(stem))
     at_end = _P.at_end.search(stem, max(0, len(stem) - _NEAR))  # 首选的是（ B ）

@@ -15,13 +15,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import cache
+from itertools import chain, pairwise
 from typing import NamedTuple, get_args
 
 from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import is_case
 from build_dataset.pipeline.parse.passages import PERSON_OUTSIDE, TEXT_OUTSIDE, speaks_of_text
-from build_dataset.pipeline.patterns import Gate, Patterns, is_latin, looked_at
+from build_dataset.pipeline.patterns import Gate, Patterns, is_latin
 from build_dataset.schemas.columns import vocabulary
 from build_dataset.schemas.dataset import Acceptable, SourceParams
 from build_dataset.schemas.grouping import group_values
@@ -30,9 +31,8 @@ from build_dataset.schemas.questions import Question, QuestionType
 from build_dataset.schemas.wording import quoted
 
 _P = Patterns(__name__)
-_DIGITS = re.compile(r"\d+")
 _ASKED_FOR, _PAIRED, _CONCLUDES = map(_P.gate, ("asked_for", "paired", "concludes"))
-_FURNITURE = Gate(lambda: [re.compile(row["pattern"]) for row in _P.rows("furniture")])
+_FURNITURE = Gate(cache(lambda: [re.compile(row["pattern"]) for row in _P.rows("furniture")]))
 Doubts = list[tuple[str, str]]  # open points of a question: reasons with details, the first one names it
 MIN_FAULTY = 8  # least number of questions for a fault of a source
 KNOWN, KNOWN_SHARE = 3, 0.02  # least number and share of questions with a known kind of furniture
@@ -80,19 +80,19 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         for one in (reading.question for reading in readings)
     ]
     furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
-    with looked_at([text["stem"] for text in texts], TEXT_OUTSIDE, PERSON_OUTSIDE, _ASKED_FOR, _PAIRED):
-        questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
-        opened = [(one, _open_doubts(reading, one)) for reading, one in zip(readings, questions, strict=True)]
-        facts = {**repetition(questions), **alike(questions)}
+    for gate in (TEXT_OUTSIDE, PERSON_OUTSIDE, _ASKED_FOR, _PAIRED):
+        gate.look([text["stem"] for text in texts])
+    questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
+    opened = [(one, _open_doubts(reading, one)) for reading, one in zip(readings, questions, strict=True)]
     readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
+    facts = {**repetition(questions), **alike(questions)}
     if whole := {reason: detail for reason, detail in facts.items() if reason not in accepted}:
         reason, why = next(iter(whole)), f"{name}: {'; '.join(whole.values())}"
         # One decision for all is none on what is doubted besides: an option that is empty, a key that names none.
         sure = [reading for reading in readings if not reading.doubts]
         doubted = [Reading(read.question, [(reason, why), *read.doubts]) for read in readings if read.doubts and sure]
-        return Caught(
-            doubted, [SourceDoubt(reason, f"{why}; {_remedy(name, reason)}", sure or readings)], furniture.notes
-        )
+        stopped = SourceDoubt(reason, f"{why}; {_remedy(name, reason)}", sure or readings)
+        return Caught(doubted, [stopped], furniture.notes)
     doubts = too_often(name, readings)
     gathered = {id(reading) for doubt in doubts for reading in doubt.readings}
     return Caught([reading for reading in readings if id(reading) not in gathered], doubts, furniture.notes)
@@ -100,8 +100,6 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
 
 def _open_doubts(reading: Reading, bare: Question) -> Doubts:
     """Return the doubts about a question without its furniture: a foot that was cut off is none any more."""
-    if not reading.doubts:
-        return [*self_contained(bare), *asked_for(bare)]
     options, left = reading.question.options, bare.options
     foot = options[-1].text[len(left[-1].text) :].strip() if options else ""
     cut = without_digits(foot)[:30]  # as the check quotes it: 'ShowAnswer'
@@ -140,8 +138,8 @@ class Furniture:
             masked = re.sub(r"\d+", r"\\d+", re.escape(text))
             edges = rf"\s*{masked}\s*\Z|\A\s*{masked}\s*"
             known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0, "any": True})
-        looks = {at: zip(values, _FURNITURE.look(values), strict=True) for at, values in texts.items()}
-        likely = {at: [text for text, start in looks[at] if start is not None] for at in texts}
+        _FURNITURE.look([*chain(*texts.values())])
+        likely = {at: [it for it in values if _FURNITURE.starts.get(it, 0) is not None] for at, values in texts.items()}
         for at, row in ((place, form) for form in known for place in form["at"]):
             form, chinese, seen = re.compile(row["pattern"]), "chinese" in row, texts if "any" in row else likely
             found = (form.search(text) for text in seen[at] if not (chinese and is_latin(text)))
@@ -197,7 +195,7 @@ def repetition(questions: Sequence[Question]) -> dict[str, str]:
 
 
 def _masked(text: str) -> str:
-    return _DIGITS.sub("0", text.strip())
+    return re.sub(r"\d+", "0", text.strip())
 
 
 def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
@@ -287,9 +285,9 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     doubted = (read for read in readings if read.doubts and {*dict(read.doubts)} <= often)
     groups = group_values((read.doubts[0][0], read) for read in doubted)
     if "explanation_disagrees" in often:
-        told = [reading.question.explanation or "" for reading in readings]
-        with looked_at(told, _CONCLUDES):
-            concluding = sum(_CONCLUDES.search(text) is not None for text in told)
+        explained = [reading.question.explanation or "" for reading in readings]
+        _CONCLUDES.look(explained)
+        concluding = sum(_CONCLUDES.search(text) is not None for text in explained)
         if times["explanation_disagrees"] >= SHIFTED * max(concluding, 1):  # keys may be of other questions
             groups = {"explanation_disagrees": [*readings]}
     doubts = []

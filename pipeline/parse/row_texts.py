@@ -9,13 +9,12 @@ from itertools import accumulate, pairwise
 from build_dataset.pipeline.claims.lexicon import beginnings_of
 from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.labels import Pairs, labels_before, without_announcement
-from build_dataset.pipeline.parse.nets import Doubts, Furniture
+from build_dataset.pipeline.parse.nets import Doubts
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
-HEAD, RANGE = _P.gate("decoration", "number", "kind", "score", "before_digits"), _P.gate("range")
 _FINDS = [((row["reason"], row["says"]), re.compile(row["pattern"]).search) for row in _P.rows("unusual")]
 """Texts that programs left: doubts and the searches for them."""
 _IN_UNUSUAL = re.compile(r"[<(.:\[#_]").search  # one of them stands in every such text
@@ -29,7 +28,7 @@ _NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))  # fill unu
 
 def numbers_lead(stems: Sequence[str]) -> bool:
     """Return whether the stems of a table begin with their numbers: 1、…, 2、…."""
-    bare = [_P.decoration.sub("", stem, count=1) for stem in stems if HEAD.may(stem)]
+    bare = [_P.decoration.sub("", stem, count=1) for stem in stems]
     numbers = [int(mark[1]) for stem in bare if (mark := _P.number.match(stem))]
     steps = [before < after for before, after in pairwise(numbers)]
     # Numbers of questions rise, and begin again in the next paper.
@@ -43,8 +42,6 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
 
     Where stems are ``numbered``, a number before digits is that of the ``row``: 6.1型糖尿病.
     """
-    if not HEAD.may(stem):
-        return stem, None
     if match := _P.decoration.match(stem):
         stem = stem[match.end() :]
     number = _P.number.match(stem)
@@ -60,21 +57,12 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
     return (stem[number.end() :] if numbered and number else stem), None
 
 
-def without_furniture(options: Options, furniture: Furniture) -> tuple[Options, str | None]:
-    """The options without the furniture of their table behind the last, and what of that is kept as a comment."""
-    if not options.pairs:
-        return options, None
-    label, text = options.pairs[-1]
-    bare, kept = furniture.cut("last", text)
-    return (options if bare == text else replace(options, pairs=[*options.pairs[:-1], (label, bare)])), kept
-
-
 def without_range(stem: str, number: int) -> tuple[str, str | None]:
     """Return a stem without the range of other questions at its end, and that range: the options may be theirs.
 
     A range in round brackets or none counts where it begins after the row's ``number`` (疗程为（3-5）is none).
     """
-    match = _P.range.search(stem, max(0, len(stem) - 60)) if RANGE.may(stem) else None
+    match = _P.range.search(stem, max(0, len(stem) - 60))
     if not match or not match.start():
         return stem, None
     first, last = int(match[2]), int(match[3])
@@ -102,9 +90,8 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
             sentence = options[0][1][:1].isupper() and all(option[:1].islower() for _, option in options[1:])
             plain = texts[:-1] if tail.startswith("".join(texts)) else []
             starts = [*accumulate(map(len, plain), initial=len(text) - len(tail))][1:]
-            gaps = [
-                stem[places[at - 1][0] + 1 : places[at][0]] for at in starts if at < len(places)
-            ]  # the domain of mail.google.com
+            # The domain of mail.google.com
+            gaps = [stem[places[at - 1][0] + 1 : places[at][0]] for at in starts if at < len(places)]
             if (sentence and "\n" not in stem[before:].strip()) or any(map(_P.within_word.fullmatch, gaps)):
                 return stem, False
             # Of （ ）》A、甲 the marks up to the label belong to the stem.
@@ -147,9 +134,7 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
     marked = sum(mark is not None for *_, mark in marks)
     if marked < len(marks):  # [A]₀ among ln[A] and 1/k, (B)⁺ among (AC)⁺
-        marks = [
-            (label, text, None if mark and re.match(r"[(\[].*\S\Z", mark[0]) else mark) for label, text, mark in marks
-        ]
+        marks = [(label, it, None if mark and re.match(r"[(\[].*\S\Z", mark[0]) else mark) for label, it, mark in marks]
     if marked:
         last = max(ord(label[0]) for label, *_ in marks)
         foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for text in texts)

@@ -40,7 +40,7 @@ def test_every_pattern_of_a_module_compiles_and_is_used(module):
             assert f'"{name}"' in source
         else:
             assert getattr(patterns, name).pattern
-            assert f"_P.{name}" in source or f'_P.found("{name}"' in source, f"{module}.{name} has no user"
+            assert f"_P.{name}" in source or f'"{name}"' in source, f"{module}.{name} has no user"
 
 
 FITTED = [
@@ -63,28 +63,39 @@ WORDS = re.findall(
 )
 def test_of_a_text_in_latin_letters_the_latin_part_of_a_pattern_finds_the_same(text):
     for (patterns, name), shown in product(FITTED, (text, f"{text}\n{'-' * 200}")):
-        found, whole = patterns.found(name, shown, fitting=True), getattr(patterns, name).search(shown)
+        gate, whole = patterns.gate(name, f"{name}_latin"), getattr(patterns, name).search(shown)
+        for looked_at in ([], [shown, "。" * 3000]):
+            gate.look(looked_at)
+            found = gate.search(shown, fitting=True)
+            assert (found and found.span()) == (whole and whole.span())
+
+
+NAMED = [
+    (module, name)
+    for module, rows in TABLES.items()
+    for name, row in rows.items()
+    if isinstance(row, str) or (isinstance(row, list) and isinstance(row[0], str))
+]
+SIGNS = ("s", "ſ"), ("k", "\u212a"), ("i", "ı"), ("I", "İ"), (" ", "\x1c"), ("1", "²")  # one, where case does not count
+
+
+@settings(max_examples=300, suppress_health_check=list(HealthCheck), deadline=None)
+@given(named=st.sampled_from(NAMED), signs=st.sampled_from(SIGNS), data=st.data())
+def test_a_gate_lets_every_text_through_that_has_its_pattern(named, signs, data):
+    patterns, name = Patterns(named[0]), named[1]
+    form, gate = getattr(patterns, name), patterns.gate(name)
+    text = data.draw(st.from_regex(form))
+    shown = [text, text.swapcase(), text.replace(*signs), f"甲–{text}", f"{'-' * 200}\n{text}", f"{text}\n乙"]
+    gate.look([*shown, "。" * 3000])
+    for one in shown:
+        found, whole = gate.search(one), form.search(one)
         assert (found and found.span()) == (whole and whole.span())
 
 
-LOOKED_AT = [
-    *(("parse.nets", name) for name in ("asked_for", "paired", "concludes")),
-    *(("claims.explanations", name) for name in ("path", "listed")),
-]
-SIGNS = ("s", "ſ"), ("k", "\u212a"), ("i", "ı"), ("I", "İ")  # one where case does not count
-
-
-@pytest.mark.parametrize(("module", "name"), LOOKED_AT)
-@settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
-@given(data=st.data())
-def test_what_a_pattern_matches_is_found_in_a_long_text_too(module, name, data):
-    patterns = Patterns(f"build_dataset.pipeline.{module}")
-    form, (old, new) = getattr(patterns, name), data.draw(st.sampled_from(SIGNS))
-    text = data.draw(st.from_regex(form))
-    for shown in (text, text.swapcase(), text.replace(old, new)):
-        for long in (f"{shown}\n{'。' * 200}", f"{'-' * 200}\n{shown}"):
-            found, whole = patterns.found(name, long), form.search(long)
-            assert (found and found.span()) == (whole and whole.span())
+def test_a_gate_knows_the_texts_that_nothing_of_its_patterns_stands_in():
+    gate = Patterns("build_dataset.pipeline.parse.nets").gate("paired")
+    gate.look(texts := ["甲" * 3000, "Assertion: 甲"])
+    assert [gate.starts[text] for text in texts] == [None, 0]
 
 
 @pytest.mark.parametrize(("text", "latin"), [("an ECG – 38°C “x” ≥ 5", True), ("一", False), ("①", False), ("", True)])
