@@ -28,8 +28,8 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     doubted = [row for row, doubts in enumerate(reasons) if doubts or settled[row]]
     stopped: list[int] = []
     aside: list[Rejection | ReviewItem] = []
-    for gate in POINTS_AT.values():
-        gate.look(questions["stem"][doubted].to_list())
+    for glance in POINTS_AT.values():
+        glance.look(questions["stem"][doubted].to_list())
     with context.progress(len(doubted), "questions") as advance:
         for row, question in zip(doubted, Question.from_frame(questions[doubted]), strict=True):
             if (verdict := _verdict(question, params, patches, reasons[row])) is not None:

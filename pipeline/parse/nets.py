@@ -22,7 +22,7 @@ from typing import NamedTuple, get_args
 from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import is_case
 from build_dataset.pipeline.parse.passages import PERSON_OUTSIDE, TEXT_OUTSIDE, speaks_of_text
-from build_dataset.pipeline.patterns import Gate, Patterns, is_latin
+from build_dataset.pipeline.patterns import Glance, Patterns, is_latin
 from build_dataset.schemas.columns import vocabulary
 from build_dataset.schemas.dataset import Acceptable, SourceParams
 from build_dataset.schemas.grouping import group_values
@@ -31,8 +31,8 @@ from build_dataset.schemas.questions import Question, QuestionType
 from build_dataset.schemas.wording import quoted
 
 _P = Patterns(__name__)
-_ASKED_FOR, _PAIRED, _CONCLUDES = map(_P.gate, ("asked_for", "paired", "concludes"))
-_FURNITURE = Gate(cache(lambda: [re.compile(row["pattern"]) for row in _P.rows("furniture")]))
+_ASKED_FOR, _PAIRED, _CONCLUDES = map(_P.glance, ("asked_for", "paired", "concludes"))
+_FURNITURE = Glance(cache(lambda: [re.compile(row["pattern"]) for row in _P.rows("furniture")]))
 Doubts = list[tuple[str, str]]  # open points of a question: reasons with details, the first one names it
 MIN_FAULTY = 8  # least number of questions for a fault of a source
 KNOWN, KNOWN_SHARE = 3, 0.02  # least number and share of questions with a known kind of furniture
@@ -80,8 +80,8 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         for one in (reading.question for reading in readings)
     ]
     furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
-    for gate in (TEXT_OUTSIDE, PERSON_OUTSIDE, _ASKED_FOR, _PAIRED):
-        gate.look([text["stem"] for text in texts])
+    for glance in (TEXT_OUTSIDE, PERSON_OUTSIDE, _ASKED_FOR, _PAIRED):
+        glance.look([text["stem"] for text in texts])
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
     opened = [(one, _open_doubts(reading, one)) for reading, one in zip(readings, questions, strict=True)]
     readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
@@ -101,7 +101,7 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
 def _open_doubts(reading: Reading, bare: Question) -> Doubts:
     """Return the doubts about a question without its furniture: a foot that was cut off is none any more."""
     options, left = reading.question.options, bare.options
-    foot = options[-1].text[len(left[-1].text) :].strip() if options else ""
+    foot = options[-1].text[len(left[-1].text) :].strip() if options and reading.doubts else ""
     cut = without_digits(foot)[:30]  # as the check quotes it: 'ShowAnswer'
     kept = [(reason, why) for reason, why in reading.doubts if reason != "foot_inside" or cut not in quoted(why)]
     return [*kept, *self_contained(bare), *asked_for(bare)]

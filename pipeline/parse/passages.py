@@ -17,7 +17,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import plain_header, vocabulary
 
 _P = Patterns(__name__)
-TEXT_OUTSIDE, PERSON_OUTSIDE = (_P.gate(name, f"{name}_latin") for name in ("text_outside", "person_outside"))
+TEXT_OUTSIDE, PERSON_OUTSIDE = (_P.glance(name, f"{name}_latin") for name in ("text_outside", "person_outside"))
 PASSAGE, SENTENCE = 60, 24  # least weight of a text that may be a passage, and of one that stems are seen to lack
 _CHECKED = 300  # rows whose texts are compared
 _SHARE = 0.3  # of stems that repeat, or speak of a text outside, from which they cannot stand alone

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from build_dataset.pipeline.claims.explanations import GATES, contradiction
+from build_dataset.pipeline.claims.explanations import GLANCES, contradiction
 from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
 from build_dataset.pipeline.parse.cells import Fields, Options
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
@@ -135,8 +135,8 @@ def read_block(block: tuple[Document, _Habits, Sequence[_Raw]]) -> list[Found]:
     """Read some rows of a table, in any process."""
     document, habits, rows = block
     told = [cells.text_of(row.fields, habits.columns.roles.get("explanation", ())) or "" for row in rows]
-    for gate in GATES:
-        gate.look(told)
+    for glance in GLANCES:
+        glance.look(told)
     return [_question(row, document, habits) for row in rows]
 
 
