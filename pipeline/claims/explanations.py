@@ -17,8 +17,7 @@ from build_dataset.pipeline.patterns import Patterns, is_latin
 
 Letters = frozenset[str]
 _P = Patterns(__name__)
-_PATH, _LISTED = _P.glance("path"), _P.glance("listed")
-GLANCES = (_PATH, _LISTED)  # for explanations
+GLANCES = _PATH, _LISTED = _P.glance("path"), _P.glance("listed")  # for explanations
 SURE = ("all judged", "marked", "stated")
 """Rules of which 99 % argue for the right answer; ``slipped`` marks stand behind another option's text."""
 _ENDS = 60

@@ -20,7 +20,6 @@ from build_dataset.schemas.questions import Question
 from build_dataset.schemas.wording import SPECIAL_TOKENS
 
 POINTS_AT = {kind: PATTERNS.glance(f"needs_{kind}", f"needs_{kind}_latin") for kind in ("figure", "table")}
-
 _NO_CONTENT = re.compile(r"[\s\W_]+")  # spaces, signs, blanks: （ ）？____
 _UNREADABLE = re.compile(NO_MEANING)
 _RAISED = re.compile("[²³¹⁰-₎]")  # superscripts and subscripts

@@ -44,6 +44,7 @@ ELSEWHERE = 0.1  # the most that an end of last options may come at other option
 RISING = 0.8  # share of numbers behind options that are larger than the one before, for those of the next items
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
 MANY, MANY_KEYS = 10, 20  # least number of questions for that
+_NEAR = 600  # characters before the end of a text within which furniture of its end begins: nine tags are 380
 LONGEST = 40  # characters of a repeated text that is looked for
 
 
@@ -142,7 +143,8 @@ class Furniture:
         likely = {at: [it for it in values if _FURNITURE.starts.get(it, 0) is not None] for at, values in texts.items()}
         for at, row in ((place, form) for form in known for place in form["at"]):
             form, chinese, seen = re.compile(row["pattern"]), "chinese" in row, texts if "any" in row else likely
-            found = (form.search(text) for text in seen[at] if not (chinese and is_latin(text)))
+            near = _NEAR if row["pattern"].endswith(r"\Z") else 10**9  # what ends a text is looked for at its end
+            found = (form.search(it, max(0, len(it) - near)) for it in seen[at] if not (chinese and is_latin(it)))
             matches = [match[0] for match in found if match]
             # … in Passage 1., … in Zone 2. end with a number that is none of the next item
             numbers = [int(re.sub(r"\D", "", value)) for value in matches] if row.get("rises") else []
