@@ -2,18 +2,20 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from re import _parser  # type: ignore[attr-defined]  # what all matches of a pattern have stands in no public place
+from re import _parser  # type: ignore[attr-defined]  # the parts of a pattern stand in no public place
 from typing import Any
 
 _NOT_LATIN = re.compile("[\u2460-\U0010ffff]")
-_LONG = 200  # characters of a text from which on a look for words takes less time than a search
-_ODD = str.maketrans("İıſ\u212a", "iisk")  # letters that patterns without case take for these
-_small = lru_cache(1 << 6)(lambda text: (text if text.isascii() else text.translate(_ODD)).lower())
+_FEW = 2000  # characters of texts up to which a search in each takes no longer than a look at all of them
+_MOST = 4  # repeats that a look at many texts counts at most
+_CLASSES = {"CATEGORY_SPACE": r"\s\x1c-\x1f", "CATEGORY_DIGIT": r"\d", "CATEGORY_WORD": r"\w\p{N}"}
+_PLACES = {"AT_BEGINNING": r"\A", "AT_BEGINNING_STRING": r"\A", "AT_END": "(?m:$)", "AT_END_STRING": r"\z"}
 
 
 def is_latin(text: str) -> bool:
@@ -21,21 +23,59 @@ def is_latin(text: str) -> bool:
     return text.isascii() or _NOT_LATIN.search(text) is None
 
 
-def _words_in(parts: Any) -> frozenset[str]:
-    """Return texts in small letters one of which stands in all that a parsed pattern matches; none where none do."""
-    run, found = "", [frozenset[str]()]
+def _wider(parts: Any, flags: int) -> str:
+    """Return a pattern for Rust's engine, which has no looks ahead, that matches wherever a parsed one does."""
+    made = ""
     for operator, value in parts:
         name, repeated = operator.name, operator.name.endswith("REPEAT")
-        char = chr(value).lower() if name == "LITERAL" else ""
-        run = run + char if char and (char.isascii() or char == char.upper()) else ""
-        inner = value[1] if name == "BRANCH" else [[one] for one in value] if name == "IN" else []
-        inner = [value[-1]] if name == "SUBPATTERN" or (repeated and value[0]) else inner
-        each = [frozenset({run})] if run else [*map(_words_in, inner)]
-        found.append(frozenset().union(*each) if all(each) else frozenset())
-    return max(found, key=lambda words: (min(map(len, map(str.strip, words)), default=-1), -len(words)))
+        if repeated or name in ("BRANCH", "SUBPATTERN", "ATOMIC_GROUP"):
+            own = (flags | value[1]) & ~value[2] if name == "SUBPATTERN" else flags
+            inner = value[1] if name == "BRANCH" else [value if name == "ATOMIC_GROUP" else value[-1]]
+            made += f"(?{'i' if own & re.IGNORECASE else '-i'}:{'|'.join(_wider(one, own) for one in inner)})"
+            made += f"{{{min(value[0], 2)},{value[1] if value[1] <= _MOST else ''}}}" if repeated else ""
+        elif name == "AT":
+            made += "" if flags & re.MULTILINE else _PLACES.get(value.name, "")
+        elif not name.startswith("ASSERT"):
+            signs = [_signs(*member) for member in (value if name == "IN" else [(operator, value)])]
+            plain = f"[{''.join(signs)}{'İı' * bool(flags & re.IGNORECASE)}]"  # which are i there
+            made += plain if all(signs) else "(?s:.)" + "*" * name.startswith("GROUPREF")
+    return made
 
 
-_words_of = cache(lambda pattern, flags: _words_in(_parser.parse(pattern, flags)))
+def _signs(operator: Any, value: Any) -> str:
+    """Return a member of a class of characters for that engine; nothing for what may be any character."""
+    codes = {"LITERAL": [value], "RANGE": value}.get(operator.name, ())
+    return _CLASSES.get(str(value), "-".join(rf"\x{{{code:X}}}" for code in codes))
+
+
+_wider_of = cache(lambda it: _wider([(_parser.SUBPATTERN, (0, it.flags, 0, _parser.parse(it.pattern, it.flags)))], 0))
+
+
+@dataclass(eq=False)
+class Glance:
+    """Patterns that few texts have: a look at many texts at once tells which have none, before rules for each text.
+
+    The look takes a tenth of the time of searches in each. Every text that has one of the patterns passes.
+    """
+
+    forms: Callable[[], Sequence[re.Pattern[str]]]  # compiles them, at the first call
+    starts: dict[str, int | None] = field(default_factory=dict)
+    """Bytes before the first place that may be one, by text that was looked at; None of a text that has none."""
+
+    def look(self, texts: Sequence[str]) -> None:
+        """Look at texts, in place of those before; few are searched in the same time."""
+        from polars import Series, String  # whoever reads one text should not wait for it
+
+        if sum(map(len, texts)) > _FEW:
+            starts = Series(texts, dtype=String).str.find("|".join(map(_wider_of, self.forms())))
+            self.starts = dict(zip(texts, starts.to_list(), strict=True))
+
+    def search(self, text: str, *, fitting: bool = False) -> re.Match[str] | None:
+        """Return the first match of the first pattern, or in a text in Latin letters that of the ``fitting`` second."""
+        if (start := self.starts.get(text, 0)) is None:
+            return None
+        start = len(text.encode()[:start].decode()) if start and not text.isascii() else start
+        return self.forms()[fitting and is_latin(text)].search(text, start)
 
 
 @cache
@@ -66,14 +106,9 @@ class Patterns:
         setattr(self, name, pattern)
         return pattern
 
-    def found(self, name: str, text: str, *, fitting: bool = False) -> re.Match[str] | None:
-        """Return the first match of a pattern, or ``fitting`` of its Latin part; its words are looked for before."""
-        name = f"{name}_latin" if fitting and is_latin(text) else name
-        form: re.Pattern[str] = getattr(self, name)
-        if len(text) < _LONG:
-            return form.search(text)
-        words = _words_of(form.pattern, form.flags)
-        return form.search(text) if not words or any(map(_small(text).__contains__, words)) else None
+    def glance(self, *names: str) -> Glance:
+        """Return a glance for some patterns."""
+        return Glance(cache(lambda: [getattr(self, name) for name in names]))
 
     def table(self, name: str) -> dict[str, re.Pattern[str]]:
         """Several patterns by their names, in their order."""

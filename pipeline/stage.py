@@ -125,18 +125,12 @@ class Context:
         return self.executor.map(function, items, timeout)
 
 
-class Each(Protocol):
-    """``Context.map``, or ``here``."""
-
-    def __call__(self, function: Callable[[Item], Out], items: Iterable[Item]) -> Results[Item, Out]:
-        """Apply ``function`` to ``items``."""
-
-
 def here(function: Callable[[Item], Out], items: Iterable[Item]) -> Results[Item, Out]:
     """Apply a function to items one after the other, in this process."""
     return ((item, function(item)) for item in items)
 
 
+Each = Callable[[Callable[[Any], Any], Iterable[Any]], Results[Any, Any]]  # ``Context.map``, or ``here``
 Tables = Mapping[str, pl.DataFrame]
 StageFunction = Callable[[Tables, Any, Context], Result]
 

@@ -62,7 +62,7 @@ _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]{0,200})?/?>")
 _MARKUP_ROUNDS = 5  # largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)
 
 _KNOWN = "".join(rf"\x{{{code:X}}}" for code in _TABLE)
-TIDIABLE = rf"[^\S \n]|[ \n][ \n]|^\s|\s$|[^\x00-\x7f] | [^\x00-\x7f]|[．&<\x{{200C}}\x{{200D}}{_KNOWN}]"
+TIDIABLE = rf"[^\S \n]|[ \n][ \n]|^\s|\s$|[{_PUNCTUATION}] | [{_PUNCTUATION}{CJK}]|[．&<\x{{200C}}\x{{200D}}{_KNOWN}]"
 """Matches every text that ``tidy`` may change, NFC apart; for engines of regular expressions that read many texts."""
 
 
@@ -87,7 +87,7 @@ def tidy_together(texts: Sequence[str]) -> list[str]:
 
 def _unspaced(text: str) -> str:
     """A text without markup, its characters composed, without spaces that say nothing."""
-    text = unicodedata.normalize("NFC", _JOINER.sub("", text))
+    text = unicodedata.normalize("NFC", _JOINER.sub("", text) if "\u200c" in text or "\u200d" in text else text)
     text = _DECIMAL.sub(".", text) if "．" in text else text
     text = _RUN.sub(" ", text) if "  " in text or _OTHER_SPACE.search(text) else text
     text = "\n".join(filter(None, map(str.strip, text.split("\n"))))  # without spaces at line ends, empty lines

@@ -13,10 +13,11 @@ from build_dataset.pipeline.claims.folding import fold
 from build_dataset.pipeline.claims.grammar import Text
 from build_dataset.pipeline.claims.mentions import may_name
 from build_dataset.pipeline.dedup.keys import meaning
-from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.patterns import Patterns, is_latin
 
 Letters = frozenset[str]
 _P = Patterns(__name__)
+GLANCES = _PATH, _LISTED = _P.glance("path"), _P.glance("listed")  # for explanations
 SURE = ("all judged", "marked", "stated")
 """Rules of which 99 % argue for the right answer; ``slipped`` marks stand behind another option's text."""
 _ENDS = 60
@@ -44,8 +45,8 @@ def read_explanation(
         return None
     if "が" in explanation and not asks_for_wrong(stem):
         explanation = _P.kana.sub(lambda said: f"正解は{chr(ord('A') + 'アイウエオカ'.index(said[1]))}", explanation)
-    text = fold(_P.path.sub(" ", explanation) if _P.found("path", explanation) else explanation)
-    lines = _P.listed.findall(text) if not several and _P.found("listed", text) else ()
+    text = fold(_P.path.sub(" ", explanation) if _PATH.search(explanation) else explanation)
+    lines = _P.listed.findall(text) if not several and _LISTED.search(text) else ()
     if len(lines) > 1 or (lines and _P.list_of_wrong.search(text)):
         text = _P.listed.sub("", text)  # lines about options, of which none states the answer
     marks = _marks(text, options)
@@ -97,22 +98,22 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     brackets = [bracket for bracket in _P.bracket.finditer(text) if not _VERDICTS.isdisjoint(bracket[0])]
     if not brackets:
         return _Marks(frozenset(), frozenset(), quoted=False)
-    texts = {label: "".join(fold(body).split()) for label, body in options.items()}
+    texts = [("".join(fold(body).split()), label) for label, body in options.items()]
+    longest = sorted(texts, key=lambda it: (len(it[0]), it[1]), reverse=True)
     right, wrong, key = set[str](), set[str](), set[str]()
     verdicts: list[str] = []
     quoted = slipped = False
     for bracket in brackets:
         last: set[str] = set()
-        for mark in _P.mark.finditer(bracket.group()):
-            last = set(mark["labels"]) & set(options)  # （D对ABCE错）
+        for mark in _P.mark.finditer(bracket[0]):
+            last = {*mark["labels"]} & options.keys()  # （D对ABCE错）
             (wrong if mark["verdict"] in ("错", "错误", "×") else right).update(last)
-            verdicts.append(mark.group())
+            verdicts.append(mark[0])
             if len(last) == 1:  # behind the text of an option, the longest: 大豆素（A对）; one character ends any word
                 before = "".join(text[max(0, bracket.start() - 80) : bracket.start()].split())  # of 80 characters
-                ends = ((len(it), of) for of, it in texts.items() if len(it) > 1 and before.endswith(it))
-                _, named = max(ends, default=(0, None))
+                named = next((of for it, of in longest if len(it) > 1 and before.endswith(it)), None)
                 quoted, slipped = quoted or {named} == last, slipped or {named} not in (last, {None})
-        if called := _P.is_key.search(bracket.group()):
+        if "答" in bracket[0] and (called := _P.is_key.search(bracket[0])):
             key |= set(called["letters"] or last) & set(options)
     detail = " ".join(verdicts)[:_SHOWN]
     return _Marks(frozenset(right), frozenset(wrong), frozenset(key), quoted, slipped, detail)
@@ -150,7 +151,8 @@ def asks_for_wrong(stem: str) -> bool:
     # 除休息外，还应选用 asks for what is right
     asked = _P.inclusive.sub("", "".join(folded.split())[-_ENDS:])
     # two negations, 不正确 and 除外, cancel out
-    return meaning(asked).asks_for_wrong % 2 == 1 or _P.found("asks_for_wrong", folded, fitting=True) is not None
+    form = _P.asks_for_wrong_latin if is_latin(folded) else _P.asks_for_wrong
+    return meaning(asked).asks_for_wrong % 2 == 1 or form.search(folded) is not None
 
 
 def asks_for_several(stem: str) -> bool | None:

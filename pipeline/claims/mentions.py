@@ -54,7 +54,8 @@ def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     letters = () if _LETTERS.isdisjoint(text) else _P.letters.finditer(text)
     if any(not others.isdisjoint(match[0].upper()) and not _is_article(text, match) for match in letters):
         return True
-    if "\\%" in text or (not _OF_ORDINALS.isdisjoint(text) and _P.found("ordinal", text, fitting=True)):
+    ordinal = _P.ordinal_latin if is_latin(text) else _P.ordinal
+    if "\\%" in text or (not _OF_ORDINALS.isdisjoint(text) and ordinal.search(text)):
         return True
     compact = _compact(text)
     texts = (_compact(fold(options[label])).rstrip("。.") for label in others)

@@ -8,6 +8,7 @@ in ``FILTERS`` under a reason code. A ``prefilter`` makes it fast; it needs none
 import re
 import unicodedata
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -18,6 +19,7 @@ from build_dataset.schemas.places import unsure_told
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.wording import SPECIAL_TOKENS
 
+POINTS_AT = {kind: PATTERNS.glance(f"needs_{kind}", f"needs_{kind}_latin") for kind in ("figure", "table")}
 _NO_CONTENT = re.compile(r"[\s\W_]+")  # spaces, signs, blanks: （ ）？____
 _UNREADABLE = re.compile(NO_MEANING)
 _RAISED = re.compile("[²³¹⁰-₎]")  # superscripts and subscripts
@@ -44,20 +46,18 @@ def too_few_options(question: Question, params: CleanParams) -> str | None:
 
 def truncated(question: Question, _: CleanParams) -> str | None:
     """The stem breaks off, or an option is missing or has no text."""
-    if _breaks_off(question.stem):
-        return f"the stem ends with “{question.stem[-8:]}”"
+    stem = question.stem
+    open_ = PATTERNS.open_end.search(stem) and PATTERNS.case.search(stem) and not PATTERNS.asks.search(stem)
+    broken = bool(open_ or PATTERNS.no_content.search(stem))  # 下列关于
+    if stem.endswith(("“", "‘")):  # A mark that opens and closes, as typists have it: 称为“血府“.
+        broken = "„" not in stem and stem.count(stem[-1]) % 2 == 1  # 称为“血府 breaks off, „Ein Satz“ does not
+    if broken:
+        return f"the stem ends with “{stem[-8:]}”"
     if empty := [option.label for option in question.options if not option.text]:
         return f"option {', '.join(empty)} has no text"
     labels = [option.label for option in question.options]
     expected = [chr(ord("A") + place) for place in range(len(labels))]
     return f"options are labelled {' '.join(labels)}" if labels != expected else None
-
-
-def _breaks_off(stem: str) -> bool:
-    if stem.endswith(("“", "‘")):  # A mark that opens and closes, as typists have it: 称为“血府“.
-        return "„" not in stem and stem.count(stem[-1]) % 2 == 1  # 称为“血府 breaks off, „Ein Satz“ does not
-    open_ = PATTERNS.open_end.search(stem) and PATTERNS.case.search(stem) and not PATTERNS.asks.search(stem)
-    return bool(open_ or PATTERNS.no_content.search(stem))  # 下列关于
 
 
 def duplicate_options(question: Question, _: CleanParams) -> str | None:
@@ -140,32 +140,28 @@ def erratum(question: Question, _: CleanParams) -> str | None:
     return f"the source's comment says “{comment[:80]}”" if PATTERNS.wrong_key.search(comment) else None
 
 
-def needs_figure(question: Question, params: CleanParams) -> str | None:
-    """A figure stands inside the question, or its text points at one."""
-    return None if params.keep_figures else _evidence(question, "figure")
-
-
-def needs_table(question: Question, params: CleanParams) -> str | None:
-    """A table stands inside the question, or its text points at one."""
-    return None if params.keep_tables else _evidence(question, "table")
-
-
 def needs_formula(question: Question, params: CleanParams) -> str | None:
     """A formula that is a picture or an object stands inside the question: its text has an empty place there."""
     missing = "formula" in (question.attachments or []) and not params.keep_formulas
     return "a formula that could not be read stands inside the question" if missing else None
 
 
-def _evidence(question: Question, kind: str) -> str | None:
+def _points_at(kind: str, question: Question, params: CleanParams) -> str | None:
+    """A figure or table stands inside the question, or its text points at one."""
+    if getattr(params, f"keep_{kind}s"):
+        return None
     if kind in (question.attachments or []):
         return f"a {kind} stands inside the question on its page"
     for part, text in _parts(question):
-        match = PATTERNS.found(f"needs_{kind}", text, fitting=True)
+        match = POINTS_AT[kind].search(text, fitting=True)
         # an option that speaks of tables in general: 表内数据不留空格
         if match and not (part.startswith("option") and PATTERNS.in_general.match(text, match.start())):
             around = text[max(0, match.start() - 6) : match.end() + 6].replace("\n", " ")
             return f"the {part} says “{around}”"
     return None
+
+
+needs_figure, needs_table = partial(_points_at, "figure"), partial(_points_at, "table")
 
 
 def _parts(question: Question) -> list[tuple[str, str]]:
@@ -207,7 +203,7 @@ def _option(field: str) -> pl.Expr:
 _SHARED = pl.col("shared_stem").fill_null("")
 _TEXT = pl.concat_str(_SHARED, "stem", _option("text").list.join("\n").fill_null(""), separator="\n")
 """All that a reader sees before answering."""
-_BESIDE = pl.col("attachments").fill_null([]).list  # what the page shows inside the question
+_SHOWN = pl.col("attachments").fill_null([]).list  # what the page shows inside the question
 _IN_TURN = pl.lit("ABCDEFGHIJKLMNOPQRSTUVWXYZ").str.starts_with(_option("label").list.join("").fill_null(""))
 _NO_TEXT = _option("text").list.contains("")  # an option that is a letter alone
 _SEVERAL = pl.col("accepted_answers").is_not_null()  # keys that were corrected after appeals
@@ -220,11 +216,9 @@ _STRANGE_KEY = pl.col("answer").list.set_difference(_option("label")).list.len()
 
 FILTERS: tuple[Filter, ...] = (
     Filter("too_long", too_long, _TEXT.str.len_chars() > pl.col("max_characters")),
-    Filter(
-        "needs_figure", needs_figure, _BESIDE.contains("figure") | _TEXT.str.contains(PATTERNS.figure_words.pattern)
-    ),
-    Filter("needs_table", needs_table, _BESIDE.contains("table") | _TEXT.str.contains(PATTERNS.table_words.pattern)),
-    Filter("needs_formula", needs_formula, _BESIDE.contains("formula")),
+    Filter("needs_figure", needs_figure, _SHOWN.contains("figure") | _TEXT.str.contains(PATTERNS.figure_words.pattern)),
+    Filter("needs_table", needs_table, _SHOWN.contains("table") | _TEXT.str.contains(PATTERNS.table_words.pattern)),
+    Filter("needs_formula", needs_formula, _SHOWN.contains("formula")),
     Filter("garbled_text", garbled_text, _TEXT.str.contains(_SIGNS)),
     Filter(UNREADABLE, unreadable, _TEXT.str.contains(NO_MEANING), action="review"),
     Filter("suspicious_text", suspicious_text, _STEERS, action="review"),

@@ -5,7 +5,7 @@ from collections import Counter
 import polars as pl
 
 from build_dataset.pipeline.clean.corrections import Patches, patch_questions, tidy_questions, verified_questions
-from build_dataset.pipeline.clean.filters import UNANSWERED, FilterVerdict, judge_question, suspect_reasons
+from build_dataset.pipeline.clean.filters import POINTS_AT, UNANSWERED, FilterVerdict, judge_question, suspect_reasons
 from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import Correction
@@ -25,11 +25,13 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     questions = patches.questions
     reasons = suspect_reasons(questions, params)
     settled = questions["question_id"].is_in(list(patches.verdicts)).to_list()  # by people
-    looked_at = [row for row, doubts in enumerate(reasons) if doubts or settled[row]]
+    doubted = [row for row, doubts in enumerate(reasons) if doubts or settled[row]]
     stopped: list[int] = []
     aside: list[Rejection | ReviewItem] = []
-    with context.progress(len(looked_at), "questions") as advance:
-        for row, question in zip(looked_at, Question.from_frame(questions[looked_at]), strict=True):
+    for glance in POINTS_AT.values():
+        glance.look(questions["stem"][doubted].to_list())
+    with context.progress(len(doubted), "questions") as advance:
+        for row, question in zip(doubted, Question.from_frame(questions[doubted]), strict=True):
             if (verdict := _verdict(question, params, patches, reasons[row])) is not None:
                 stopped.append(row)
                 record = ReviewItem if verdict.action == "review" else Rejection

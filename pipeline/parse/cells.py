@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from build_dataset.pipeline.parse import labels as option_labels
-from build_dataset.pipeline.parse.labels import AFTER, CLOSE, LABEL, LABELS, OPEN, Pairs, label_at
+from build_dataset.pipeline.parse.labels import AFTER, CLOSE, LABELS, OPEN, Pairs, label_at
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import in_language, option_of, plain_header, vocabulary
 
@@ -22,7 +22,6 @@ _LONGEST_ABSENT = 4
 _SEPARATORS = ("///", "||", "|", "；", ";", "\t", "  ")  # between options without labels, the surest first: 甲|乙|丙
 READ = 1 << 14
 """Size of the caches of parsed cells: columns are judged by a sample of rows, which are read again after it."""
-_AT_LINE = re.compile(rf"\n\s*{LABEL}\s*[.．、:：)）]")
 _NESTED = (dict, list)  # a union of the two would be made anew at every cell
 _MOST_PEOPLE = 2**31 - 1  # larger numbers are typing errors and overflow 32-bit integers
 
@@ -357,9 +356,3 @@ def labelled_in(value: str) -> Options:
     """The options of a text by their labels; what stands before the first is none."""
     pairs, doubtful = option_labels.labelled_pairs(value)
     return replace(labelled(pairs), inside=doubtful)
-
-
-def labels_inside(options: Options) -> list[str]:
-    """Labels of options in which what looks like another label stands."""
-    lines = [label for label, text in options.pairs if "\n" in text and _AT_LINE.search(text)]
-    return list(dict.fromkeys([*options.inside, *lines]))

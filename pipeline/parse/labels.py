@@ -49,8 +49,7 @@ _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)  # Ⓐ ⓐ ⒜ 🄐
 _APART = " \t\n。；;，,、/|$"  # signs after which a label stands apart from the option before it
 _ALPHABETS = (LABELS, LABELS.lower(), "123456789")
 # One of these stands in every label within a text.
-_SIGNS = frozenset((*"".join(_ALPHABETS), *map(chr, (*range(0x2460, 0x2469), *range(0x24B6, 0x24C1)))))  # ①, Ⓐ
-_SIGN = re.compile(f"[{''.join(sorted(_SIGNS))}]")
+_SIGN = re.compile(f"[{''.join(_ALPHABETS)}\u2460-\u2468\u24b6-\u24c0]")  # ①, Ⓐ
 _ENDS = ("|", "$$", ";", "；", "、", "，", ",", "/")  # marks between options, behind the one that they end
 _BEFORE = 64  # characters looked at before a label: no gap is longer than 40; the whole text is quadratic
 
@@ -191,7 +190,11 @@ def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
     """Return the options of a text by their labels, and the labels of options that may contain another label."""
     _, pairs = cut_at_labels(value)
     text = broken_lines(value).strip()
-    marks, doubtful = _touching(text, len(pairs)), hidden(pairs)  # A.甲B.乙
+    # Labels that touch texts, A.甲B.乙: one run from the start on, each once, all printed alike.
+    every = list(_P.anywhere.finditer(text)) if len(_SIGN.findall(text)) > len(pairs) else []  # few have more letters
+    marks, doubtful = (_longest_run(every) if len(every) > len(pairs) else []), hidden(pairs)
+    if any(_is_apart(text, mark) for mark in marks[1:]):  # one that touches 维生素 belongs to it, where some are apart
+        marks = _longest_run([mark for mark in every if not _ends_term(text, mark)])
     if len(marks) > len(pairs):
         # Some labels apart and others not (A.甲 B.乙型C.丙): one may belong to a text.
         # Or the next label of the run may stand in its last text: 3.丙、4.1.5 g; c.10/Ld.丁.
@@ -312,20 +315,6 @@ def _chain(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     return chain[::-1]
 
 
-def _touching(text: str, known: int) -> list[re.Match[str]]:
-    """The labels of a text that is one run of more than are ``known``: from the first on, each once, all printed alike.
-
-    Where some stand apart, one that touches a word such as 维生素 belongs to it.
-    """
-    every = list(_P.anywhere.finditer(text)) if len(_SIGN.findall(text)) > known else []  # few have more letters
-    if len(every) <= known:
-        return []
-    run = _longest_run(every)
-    if any(_is_apart(text, mark) for mark in run[1:]):
-        run = _longest_run([mark for mark in every if not _ends_term(text, mark)])
-    return run
-
-
 def _longest_run(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     forms = group_values((_form_in(mark), mark) for mark in marks)
     at_start = [(run, "".join(map(_sign_in, run))) for run in forms.values() if run[0].start() == 0]
@@ -337,7 +326,7 @@ def hidden(pairs: Pairs) -> list[str]:
     """Return labels of options that contain a label missing from the run, or, set apart, one that the run repeats."""
     holders = []
     for (label, text), after in zip(pairs, [*(label for label, _ in pairs[1:]), ""], strict=False):
-        for mark in () if _SIGNS.isdisjoint(text) else _P.anywhere.finditer(text):
+        for mark in _P.anywhere.finditer(text) if _SIGN.search(text) else ():
             sign, bare = _sign_in(mark), bool(mark[5]) or _ends_term(text, mark)
             lacking = label < sign < after if after else sign == label_after(label)
             if not bare and (lacking or (sign in (label, after) and _is_apart(text, mark))):

@@ -106,8 +106,8 @@ class _Search(TableCells):
     def _option_columns(self) -> None:
         """Find columns of one option each: opa to ope, 选项A, A B C D, option1, distractor1."""
         roles = self.columns.roles
-        letters = [name for name in roles.get("options", ()) if self._holds_letters(name)]
-        if letters and "answer" not in roles:  # Choice: C, beside options in the stem
+        named = roles.get("options", ()) if "answer" not in roles else ()
+        if letters := [name for name in named if self._holds_letters(name)]:  # Choice: C, beside options in the stem
             self._take("answer", letters, "content")
             roles["options"] = [name for name in roles["options"] if name not in letters]
             roles["options"] or roles.pop("options")

@@ -12,17 +12,17 @@ A doubt about a source is one item with all its questions; a line under ``[sourc
 """
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import cache
+from itertools import chain, pairwise
 from typing import NamedTuple, get_args
 
 from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import is_case
-from build_dataset.pipeline.parse.passages import speaks_of_text
-from build_dataset.pipeline.patterns import Patterns, is_latin
+from build_dataset.pipeline.parse.passages import PERSON_OUTSIDE, TEXT_OUTSIDE, speaks_of_text
+from build_dataset.pipeline.patterns import Glance, Patterns, is_latin
 from build_dataset.schemas.columns import vocabulary
 from build_dataset.schemas.dataset import Acceptable, SourceParams
 from build_dataset.schemas.grouping import group_values
@@ -31,6 +31,8 @@ from build_dataset.schemas.questions import Question, QuestionType
 from build_dataset.schemas.wording import quoted
 
 _P = Patterns(__name__)
+_ASKED_FOR, _PAIRED, _CONCLUDES = map(_P.glance, ("asked_for", "paired", "concludes"))
+_FURNITURE = Glance(cache(lambda: [re.compile(row["pattern"]) for row in _P.rows("furniture")]))
 Doubts = list[tuple[str, str]]  # open points of a question: reasons with details, the first one names it
 MIN_FAULTY = 8  # least number of questions for a fault of a source
 KNOWN, KNOWN_SHARE = 3, 0.02  # least number and share of questions with a known kind of furniture
@@ -42,8 +44,8 @@ ELSEWHERE = 0.1  # the most that an end of last options may come at other option
 RISING = 0.8  # share of numbers behind options that are larger than the one before, for those of the next items
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
 MANY, MANY_KEYS = 10, 20  # least number of questions for that
-LONGEST = 40  # characters of a repeated text that is looked for
 _NEAR = 600  # characters before the end of a text within which furniture of its end begins: nine tags are 380
+LONGEST = 40  # characters of a repeated text that is looked for
 
 
 @dataclass
@@ -79,6 +81,8 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         for one in (reading.question for reading in readings)
     ]
     furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
+    for glance in (TEXT_OUTSIDE, PERSON_OUTSIDE, _ASKED_FOR, _PAIRED):
+        glance.look([text["stem"] for text in texts])
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
     opened = [(one, _open_doubts(reading, one)) for reading, one in zip(readings, questions, strict=True)]
     readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
@@ -88,9 +92,8 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         # One decision for all is none on what is doubted besides: an option that is empty, a key that names none.
         sure = [reading for reading in readings if not reading.doubts]
         doubted = [Reading(read.question, [(reason, why), *read.doubts]) for read in readings if read.doubts and sure]
-        return Caught(
-            doubted, [SourceDoubt(reason, f"{why}; {_remedy(name, reason)}", sure or readings)], furniture.notes
-        )
+        stopped = SourceDoubt(reason, f"{why}; {_remedy(name, reason)}", sure or readings)
+        return Caught(doubted, [stopped], furniture.notes)
     doubts = too_often(name, readings)
     gathered = {id(reading) for doubt in doubts for reading in doubt.readings}
     return Caught([reading for reading in readings if id(reading) not in gathered], doubts, furniture.notes)
@@ -98,10 +101,8 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
 
 def _open_doubts(reading: Reading, bare: Question) -> Doubts:
     """Return the doubts about a question without its furniture: a foot that was cut off is none any more."""
-    if not reading.doubts:
-        return [*self_contained(bare), *asked_for(bare)]
     options, left = reading.question.options, bare.options
-    foot = options[-1].text[len(left[-1].text) :].strip() if options else ""
+    foot = options[-1].text[len(left[-1].text) :].strip() if options and reading.doubts else ""
     cut = without_digits(foot)[:30]  # as the check quotes it: 'ShowAnswer'
     kept = [(reason, why) for reason, why in reading.doubts if reason != "foot_inside" or cut not in quoted(why)]
     return [*kept, *self_contained(bare), *asked_for(bare)]
@@ -130,26 +131,21 @@ class Furniture:
         explained = texts.get("explanation", ())
         told, times = next(iter(Counter(explained).most_common(1)), ("", 0))
         alone = rf"\A{re.escape(told)}(?:\s?\S){{0,3}}\Z"  # a misread sign may stand behind it
-        whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": alone}
+        whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": alone, "any": True}
         again = times >= max(MIN_FAULTY, OPENED * len(explained)) and _P.explains_none.fullmatch(told)
         rows = [*_P.rows("furniture"), *([whole] if again else [])]  # one explanation for most explains none
         known = [row | {"least": KNOWN, "share": row.get("share", KNOWN_SHARE)} for row in rows]
         for text in declared:  # digits stand for any number, as doubts show 0 for them
             masked = re.sub(r"\d+", r"\\d+", re.escape(text))
             edges = rf"\s*{masked}\s*\Z|\A\s*{masked}\s*"
-            known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0})
-        seen = {at: [(text, is_latin(text), text.rstrip()[-1:]) for text in values] for at, values in texts.items()}
+            known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0, "any": True})
+        _FURNITURE.look([*chain(*texts.values())])
+        likely = {at: [it for it in values if _FURNITURE.starts.get(it, 0) is not None] for at, values in texts.items()}
         for at, row in ((place, form) for form in known for place in form["at"]):
-            form, chinese, ends = re.compile(row["pattern"]), "chinese" in row, row.get("ends", "")
-            find = form.match if row["pattern"].removeprefix("(?i)").startswith(r"\A") else form.search
-            near = _NEAR if row["pattern"].endswith(r"\Z") else sys.maxsize  # what ends a text is looked for at its end
-            matches = [
-                match[0]
-                for text, latin, end in seen[at]
-                if not (chinese and latin)
-                and (not ends or end in ends)
-                and (match := find(text, max(0, len(text) - near)))
-            ]
+            form, chinese, seen = re.compile(row["pattern"]), "chinese" in row, texts if "any" in row else likely
+            near = _NEAR if row["pattern"].endswith(r"\Z") else 10**9  # what ends a text is looked for at its end
+            found = (form.search(it, max(0, len(it) - near)) for it in seen[at] if not (chinese and is_latin(it)))
+            matches = [match[0] for match in found if match]
             # … in Passage 1., … in Zone 2. end with a number that is none of the next item
             numbers = [int(re.sub(r"\D", "", value)) for value in matches] if row.get("rises") else []
             rises = sum(before < after for before, after in pairwise(numbers)) >= RISING * (len(numbers) - 1)
@@ -206,7 +202,8 @@ def _masked(text: str) -> str:
 
 def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
     """Return the commonest text that says something, and its times; options that are ``codes`` or verdicts may not."""
-    counted = (pair for pair in Counter(texts).most_common() if _P.says.search(pair[0]))
+    often = [pair for pair in Counter(texts).items() if pair[1] >= MIN_FAULTY and _P.says.search(pair[0])]
+    counted = sorted(often, key=lambda pair: -pair[1])
     verdicts = {*vocabulary()["words"]["true_false"]}  # Vero|Falso
     told = (pair for pair in counted if codes or not {*pair[0].casefold().split("|")} <= verdicts)
     return next((pair for pair in told if codes or not _P.codes.fullmatch(pair[0])), ("", 0))
@@ -256,7 +253,7 @@ def self_contained(question: Question) -> Doubts:
 
 def asked_for(question: Question) -> Doubts:
     """Return the doubt about a key with more or fewer letters than the stem asks for: （2つ選びなさい。） beside C."""
-    match = _P.found("asked_for", question.stem) if question.answer and not question.accepted_answers else None
+    match = _ASKED_FOR.search(question.stem) if question.answer and not question.accepted_answers else None
     size = {"two": 2, "three": 3, "four": 4}[match.lastgroup or ""] if match else len(question.answer or ())
     why = f"the stem asks for {size} answers, the key has {len(question.answer or ())}"
     return [("several_answers", why)] if size != len(question.answer or ()) else []
@@ -267,7 +264,7 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
     apart = [question for question in questions if question.group_id is None]
     texts = {id(question): "|".join(option.text for option in question.options) for question in apart}
     alone = {(item.stem, texts[id(item)]) for item in apart if not item.shared_stem and not item.attachments}
-    choosing = [question for question in apart if not _P.found("paired", question.stem)]
+    choosing = [question for question in apart if not _PAIRED.search(question.stem)]
     printed = [item for item in questions if item.section is not None]  # in a table a key is a cell: some have A in all
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
         ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
@@ -290,7 +287,9 @@ def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
     doubted = (read for read in readings if read.doubts and {*dict(read.doubts)} <= often)
     groups = group_values((read.doubts[0][0], read) for read in doubted)
     if "explanation_disagrees" in often:
-        concluding = sum(bool(_P.found("concludes", reading.question.explanation or "")) for reading in readings)
+        explained = [reading.question.explanation or "" for reading in readings]
+        _CONCLUDES.look(explained)
+        concluding = sum(_CONCLUDES.search(text) is not None for text in explained)
         if times["explanation_disagrees"] >= SHIFTED * max(concluding, 1):  # keys may be of other questions
             groups = {"explanation_disagrees": [*readings]}
     doubts = []

@@ -17,6 +17,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import plain_header, vocabulary
 
 _P = Patterns(__name__)
+TEXT_OUTSIDE, PERSON_OUTSIDE = (_P.glance(name, f"{name}_latin") for name in ("text_outside", "person_outside"))
 PASSAGE, SENTENCE = 60, 24  # least weight of a text that may be a passage, and of one that stems are seen to lack
 _CHECKED = 300  # rows whose texts are compared
 _SHARE = 0.3  # of stems that repeat, or speak of a text outside, from which they cannot stand alone
@@ -54,10 +55,10 @@ def speaks_of_text(stem: str) -> str:
 
     因此该患者首选 speaks of somebody; 男，45岁。… 该患者首选 tells who it is.
     """
-    match = _P.found("text_outside", stem, fitting=True)
+    match = TEXT_OUTSIDE.search(stem, fitting=True)
     if match and not _P.told_here.search(stem, match.end()) and weight(stem[: match.start()]) < PASSAGE:
         return match[0]
-    person = _P.found("person_outside", stem, fitting=True)
+    person = PERSON_OUTSIDE.search(stem, fitting=True)
     if person and not _P.person_told.search(stem[: person.start()]) and weight(stem[: person.start()]) < 2 * PASSAGE:
         return person[0]
     return ""

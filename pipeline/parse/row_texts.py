@@ -9,15 +9,14 @@ from itertools import accumulate, pairwise
 from build_dataset.pipeline.claims.lexicon import beginnings_of
 from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.labels import Pairs, labels_before, without_announcement
-from build_dataset.pipeline.parse.nets import Doubts, Furniture
+from build_dataset.pipeline.parse.nets import Doubts
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
-_FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
-_FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
-"""Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
+_FINDS = [((row["reason"], row["says"]), re.compile(row["pattern"]).search) for row in _P.rows("unusual")]
+"""Texts that programs left: doubts and the searches for them."""
 _IN_UNUSUAL = re.compile(r"[<(.:\[#_]").search  # one of them stands in every such text
 _SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
@@ -58,15 +57,6 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
     return (stem[number.end() :] if numbered and number else stem), None
 
 
-def without_furniture(options: Options, furniture: Furniture) -> tuple[Options, str | None]:
-    """The options without the furniture of their table behind the last, and what of that is kept as a comment."""
-    if not options.pairs:
-        return options, None
-    label, text = options.pairs[-1]
-    bare, kept = furniture.cut("last", text)
-    return (options if bare == text else replace(options, pairs=[*options.pairs[:-1], (label, bare)])), kept
-
-
 def without_range(stem: str, number: int) -> tuple[str, str | None]:
     """Return a stem without the range of other questions at its end, and that range: the options may be theirs.
 
@@ -100,9 +90,8 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
             sentence = options[0][1][:1].isupper() and all(option[:1].islower() for _, option in options[1:])
             plain = texts[:-1] if tail.startswith("".join(texts)) else []
             starts = [*accumulate(map(len, plain), initial=len(text) - len(tail))][1:]
-            gaps = [
-                stem[places[at - 1][0] + 1 : places[at][0]] for at in starts if at < len(places)
-            ]  # the domain of mail.google.com
+            # The domain of mail.google.com
+            gaps = [stem[places[at - 1][0] + 1 : places[at][0]] for at in starts if at < len(places)]
             if (sentence and "\n" not in stem[before:].strip()) or any(map(_P.within_word.fullmatch, gaps)):
                 return stem, False
             # Of （ ）》A、甲 the marks up to the label belong to the stem.
@@ -141,13 +130,11 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
     if own := labels_before(texts):
         return replace(options, pairs=[(label, text) for (label, _), (_, text) in zip(options.pairs, own, strict=True)])
     begun = any(text[:1] in _LABELLED for text in texts)  # in few rows
-    marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs if begun]
+    marks = [(label, text, _P.label_again.match(text)) for label, text in options.pairs] if begun else []
     # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
     marked = sum(mark is not None for *_, mark in marks)
     if marked < len(marks):  # [A]₀ among ln[A] and 1/k, (B)⁺ among (AC)⁺
-        marks = [
-            (label, text, None if mark and re.match(r"[(\[].*\S\Z", mark[0]) else mark) for label, text, mark in marks
-        ]
+        marks = [(label, it, None if mark and re.match(r"[(\[].*\S\Z", mark[0]) else mark) for label, it, mark in marks]
     if marked:
         last = max(ord(label[0]) for label, *_ in marks)
         foreign = any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for text in texts)
@@ -185,6 +172,8 @@ def without_placeholders(options: Options, key: Sequence[str]) -> Options:
 def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
     looked_at = [text for text in texts if _IN_UNUSUAL(text)]
+    if not looked_at and not options.cut_at_marks:
+        return []
     doubts = list(dict.fromkeys(doubt for doubt, find in _FINDS if any(map(find, looked_at))))
     said, verdicts = (text.strip().casefold() for _, text in options.pairs), vocabulary()["words"]["true_false"]
     if options.cut_at_marks and len(options.pairs) != usual and not {*said} <= {*verdicts}:

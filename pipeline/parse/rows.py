@@ -4,19 +4,18 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from build_dataset.pipeline.claims.explanations import contradiction
+from build_dataset.pipeline.claims.explanations import GLANCES, contradiction
 from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
 from build_dataset.pipeline.parse.cells import Fields, Options
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import filled_blank, letters_inside
 from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
-from build_dataset.pipeline.parse.labels import cut_stem, run_from_a
+from build_dataset.pipeline.parse.labels import LABEL, cut_stem, run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.pipeline.stage import Each, Failure, here
 from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
@@ -28,6 +27,7 @@ from build_dataset.schemas.questions import Question, QuestionType
 from build_dataset.schemas.wording import counted
 
 _TYPES = frozenset(QuestionType)
+_AT_LINE = re.compile(rf"\n\s*{LABEL}\s*[.．、:：)）]")
 _BESIDE = {"explanation", "comment", "shared", "year", "chapter", "exam_subject", "points", "link"}
 """Roles of parts that a row may keep within an object: {"meta": {"year": 2010, "solution": …}}."""
 _ON_A_CASE = 8  # questions below a case that is written at its first question alone, at most
@@ -94,6 +94,7 @@ class _Raw:
     row: SourceRow
     fields: Fields
     columns: Columns
+    own_id: str | None  # the source's, where it stands once
 
     @cached_property
     def options(self) -> Options:
@@ -117,9 +118,6 @@ class _Habits:
         # Accuracies are in percent where one is above 1: then 1 means 1 %.
         bare = [cells.number(value) or 0 for value in shares if not cells.has_percent_sign(value)]
         self.percent = max(bare, default=0) > 1
-        ids = {row.row.row: cells.text_of(row.fields, columns.roles.get("id", ())[:1]) for row in rows}
-        times = Counter(ids.values())
-        self.own_ids = {row: identifier for row, identifier in ids.items() if identifier and times[identifier] == 1}
         sample = rows[: mapping.SAMPLE]
         sizes = Counter(len(row.options.pairs) for row in sample)
         self.size = sizes.most_common(1)[0][0] if sizes else 0  # options that most rows have
@@ -132,16 +130,13 @@ class _Habits:
         # Cut off before ids are made of the texts; the nets look at whole questions later.
         self.furniture = Furniture({"stem": stems, "last": last, "explanation": explanations}, declared.furniture)
 
-    def of(self, rows: Sequence[_Raw]) -> "_Habits":
-        """Return the same, with the ids of some rows alone."""
-        some = copy(self)
-        some.own_ids = {row: name for row in (raw.row.row for raw in rows) if (name := self.own_ids.get(row))}
-        return some
-
 
 def read_block(block: tuple[Document, _Habits, Sequence[_Raw]]) -> list[Found]:
     """Read some rows of a table, in any process."""
     document, habits, rows = block
+    told = [cells.text_of(row.fields, habits.columns.roles.get("explanation", ())) or "" for row in rows]
+    for glance in GLANCES:
+        glance.look(told)
     return [_question(row, document, habits) for row in rows]
 
 
@@ -171,18 +166,22 @@ def questions_of(
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
         return SourceTable(document, sheet, columns, [(row, _stopped(row, columns)) for row in rows])
-    raw = [_Raw(row, fields, columns) for row in rows if not isinstance(fields := loaded[row.row], RowError)]
+    sound = [(row, fields) for row in rows if not isinstance(fields := loaded[row.row], RowError)]
+    ids = {row.row: cells.text_of(fields, columns.roles.get("id", ())[:1]) for row, fields in sound}
+    times = Counter(ids.values())
+    own_ids = {row: identifier for row, identifier in ids.items() if identifier and times[identifier] == 1}
+    raw = [_Raw(row, fields, columns, own_ids.get(row.row)) for row, fields in sound]
     habits = _Habits(raw, columns, document.document + part, declared)
     made: dict[int, Found] = {number: fields for number, fields in loaded.items() if isinstance(fields, RowError)}
     parts = (raw[at : at + _BLOCK] for at in range(0, len(raw), _BLOCK))
-    for (_, _, block), outcome in each(read_block, ((document, habits.of(some), some) for some in parts)):
+    for (_, _, block), outcome in each(read_block, ((document, habits, some) for some in parts)):
         if isinstance(outcome, Failure):
             failed = RowError("parser_failed", f"{document.document}: the parser failed: {outcome.detail}")
             outcome = [failed] * len(block)
         made |= zip((row.row.row for row in block), outcome, strict=True)
     read: list[Read] = [(row, made[row.row]) for row in rows]
     _case_written_once(read, columns)
-    return SourceTable(document, sheet, columns, read, habits.own_ids, declared, [*cut, *habits.furniture.notes], part)
+    return SourceTable(document, sheet, columns, read, own_ids, declared, [*cut, *habits.furniture.notes], part)
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:
@@ -236,7 +235,9 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
     if stem:
         stem, named = row_texts.without_head(stem, row.row, numbered=habits.numbered)
         stem, note = habits.furniture.cut("stem", stem)
-        options, more = row_texts.without_furniture(options, habits.furniture)
+        *before, (label, last) = options.pairs or [("", "")]
+        bare, more = habits.furniture.cut("last", last)
+        options = options if bare == last else replace(options, pairs=[*before, (label, bare)])
         text["comment"] = text.get("comment") or note or more
         text["explanation"] = habits.furniture.cut("explanation", text["explanation"] or "")[0] or None
         stem = row_texts.bare_stem(stem, row.row, options, doubts)
@@ -272,7 +273,7 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
     stated = (text.get("type"), kind if not letters or len(letters) == 1 else None)
     named = next((QuestionType(name) for name in stated if name in _TYPES), None)
     question = Question(
-        question_id=row_id(habits.space, habits.own_ids.get(row.row), content),
+        question_id=row_id(habits.space, raw.own_id, content),
         document=document.document,
         section=None,
         number=row.row,
@@ -314,9 +315,8 @@ def _stopped(row: SourceRow, why: Unclear) -> RowError:
     """A row of a table that cannot be read; one whose items have no options may be of another kind."""
     if why.reason == "no_options":
         fields = {} if isinstance(loaded := _loaded(row), RowError) else loaded
-        roles = {
-            role for name in fields if plain_header(name) not in vocabulary()["weak"]["stem"] for role in roles_of(name)
-        }
+        weak = vocabulary()["weak"]["stem"]
+        roles = {role for name in fields if plain_header(name) not in weak for role in roles_of(name)}
         # {"question": "…", "isCorrect": false} is a statement; {"text": "…", "isCorrect": false} may be an option.
         flags = vocabulary()["options"]["flags"] if "stem" in roles and "options" not in roles else ()
         keys = [name for name in fields if "answer" in roles_of(name) or plain_header(name) in flags]
@@ -354,7 +354,8 @@ def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
     labels = [label for label, _ in options.pairs]
     if not run_from_a(labels):
         doubts.append(("options_not_contiguous", f"labels {' '.join(labels)}"))
-    if inside := cells.labels_inside(options):
+    lines = [label for label, text in options.pairs if "\n" in text and _AT_LINE.search(text)]
+    if inside := list(dict.fromkeys([*options.inside, *lines])):
         doubts.append(("label_inside_text", f"what looks like a label stands inside {' '.join(inside)}"))
     given = json.dumps(stated, ensure_ascii=False) if isinstance(stated, dict | list) else cells.string(stated)
     if answer is None and given not in (None, "[]", "{}"):
@@ -370,6 +371,6 @@ def _accuracy(fields: Fields, columns: Columns, *, percent: bool) -> float | Non
     stated = cells.share(cells.first(fields, columns.roles.get("accuracy", ())), percent=percent)
     if stated is not None:
         return stated
-    people = (cells.first(fields, columns.roles.get(name, ())) for name in ("right", "total"))
-    right, total = map(cells.count, people)
+    people = [cells.first(fields, columns.roles.get(name, ())) for name in ("right", "total")]
+    right, total = map(cells.count, people) if None not in people else (None, None)
     return right / total if right is not None and total and right <= total else None

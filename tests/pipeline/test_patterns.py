@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from build_dataset.pipeline.clean.params import PATTERNS
-from build_dataset.pipeline.patterns import Patterns, is_latin
+from build_dataset.pipeline.patterns import Glance, Patterns, is_latin
 from build_dataset.pipeline.runtime.fingerprint import _module
 from build_dataset.schemas.data import shipped_toml
 
@@ -34,18 +33,15 @@ def test_every_pattern_of_a_module_compiles_and_is_used(module):
             assert all(f"@{part}@" in text or part in source for part, text in zip(row, used, strict=True))
         elif isinstance(row, dict):
             assert patterns.table(name)
-            assert f'"{name}"' in source
         elif isinstance(row, list) and isinstance(row[0], dict):
             assert all(re.compile(one["pattern"]) for one in patterns.rows(name))
-            assert f'"{name}"' in source
         else:
             assert getattr(patterns, name).pattern
-            assert f"_P.{name}" in source or f'_P.found("{name}"' in source, f"{module}.{name} has no user"
+        assert name == "fragments" or f"_P.{name}" in source or f'"{name}"' in source, f"{module}.{name} has no user"
 
 
 FITTED = [
-    (PATTERNS, "needs_figure"),
-    (PATTERNS, "needs_table"),
+    *((PATTERNS, f"needs_{kind}") for kind in ("figure", "table")),
     *((Patterns("build_dataset.pipeline.parse.passages"), name) for name in ("text_outside", "person_outside")),
     (Patterns("build_dataset.pipeline.claims.mentions"), "ordinal"),
     (Patterns("build_dataset.pipeline.claims.explanations"), "asks_for_wrong"),
@@ -62,29 +58,32 @@ WORDS = re.findall(
     st.lists(st.sampled_from([*WORDS, " the ", " is ", " in the ", " image ", "①", "如图"]), max_size=16).map("".join)
 )
 def test_of_a_text_in_latin_letters_the_latin_part_of_a_pattern_finds_the_same(text):
-    for (patterns, name), shown in product(FITTED, (text, f"{text}\n{'-' * 200}")):
-        found, whole = patterns.found(name, shown, fitting=True), getattr(patterns, name).search(shown)
+    for patterns, name in FITTED:
+        (glance := patterns.glance(name, f"{name}_latin")).look([text, "。" * 3000])
+        found, whole = glance.search(text, fitting=True), getattr(patterns, name).search(text)
         assert (found and found.span()) == (whole and whole.span())
 
 
-LOOKED_AT = [
-    *(("parse.nets", name) for name in ("asked_for", "paired", "concludes")),
-    *(("claims.explanations", name) for name in ("path", "listed")),
-]
-SIGNS = ("s", "ſ"), ("k", "\u212a"), ("i", "ı"), ("I", "İ")  # one where case does not count
+ROWS = [(module, *pair) for module, rows in TABLES.items() for pair in rows.items() if not isinstance(pair[1], dict)]
+NAMED = [(module, name) for module, name, row in ROWS if isinstance(row[0], str)]
 
 
-@pytest.mark.parametrize(("module", "name"), LOOKED_AT)
-@settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
-@given(data=st.data())
-def test_what_a_pattern_matches_is_found_in_a_long_text_too(module, name, data):
-    patterns = Patterns(f"build_dataset.pipeline.{module}")
-    form, (old, new) = getattr(patterns, name), data.draw(st.sampled_from(SIGNS))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck), deadline=None)
+@given(named=st.sampled_from(NAMED), data=st.data())
+def test_a_glance_passes_over_no_text_that_has_its_pattern(named, data):
+    patterns, name = Patterns(named[0]), named[1]
+    form, glance = getattr(patterns, name), patterns.glance(name)
     text = data.draw(st.from_regex(form))
-    for shown in (text, text.swapcase(), text.replace(old, new)):
-        for long in (f"{shown}\n{'。' * 200}", f"{'-' * 200}\n{shown}"):
-            found, whole = patterns.found(name, long), form.search(long)
-            assert (found and found.span()) == (whole and whole.span())
+    shown = [text, text.swapcase(), f"甲–{text}", f"{'-' * 200}\n{text}", f"{text}\n乙"]
+    glance.look([*shown, "。" * 3000])
+    found = [[match and match.span() for match in map(search, shown)] for search in (glance.search, form.search)]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(("form", "text"), [("(?i)i", "ı"), (r"\w", "²"), (r"\s", "\x1c"), ("a$", "a\n")])
+def test_a_glance_reads_a_form_as_a_search_does_and_knows_the_texts_without(form, text):
+    (glance := Glance(lambda: [re.compile(form)])).look(["-" * 3000, text])
+    assert [*glance.starts.values()] == [None, 0]
 
 
 @pytest.mark.parametrize(("text", "latin"), [("an ECG – 38°C “x” ≥ 5", True), ("一", False), ("①", False), ("", True)])
