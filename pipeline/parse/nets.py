@@ -42,6 +42,7 @@ ELSEWHERE = 0.1  # the most that an end of last options may come at other option
 RISING = 0.8  # share of numbers behind options that are larger than the one before, for those of the next items
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
 MANY, MANY_KEYS = 10, 20  # least number of questions for that
+LONG_END, RARER = 10, 4  # characters of an end that last options share; how much rarer a number is at another option
 LONGEST = 40  # characters of a repeated text that is looked for
 _NEAR = 600  # characters before the end of a text within which furniture of its end begins: nine tags are 380
 
@@ -80,7 +81,11 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
     ]
     furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
-    opened = [(one, _open_doubts(reading, one)) for reading, one in zip(readings, questions, strict=True)]
+    feet = feet_of(questions)
+    opened = [
+        (one, [*_open_doubts(reading, one), *feet.get(id(one), [])])
+        for reading, one in zip(readings, questions, strict=True)
+    ]
     readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
     facts = {**repetition(questions), **alike(questions)}
     if whole := {reason: detail for reason, detail in facts.items() if reason not in accepted}:
@@ -244,6 +249,25 @@ def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
         if len(before) > times / 4 and others <= ELSEWHERE * times:
             return end, times
     return "", 0
+
+
+def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
+    """Return the doubts about last options that end as few others do: with a number, …需要防火牆 13, or one long text."""
+    texts = [[option.text.strip() for option in question.options] for question in questions]
+    numbered = [[_P.behind_text.search(text) is not None for text in run] for run in texts]
+    last = sum(run[-1] for run in numbered if run)
+    others = sum(sum(run[:-1]) / (len(run) - 1) for run in numbered if len(run) > 1)  # at one other option
+    counted = last >= MIN_FAULTY and others <= last / RARER
+    ends = Counter(_masked(run[-1])[-LONG_END:] for run in texts if run and len(run[-1]) > LONG_END + 1)
+    common = {end for end, times in ends.items() if times >= MIN_FAULTY}
+    common -= {end for end in common for run in texts for text in run[:-1] if _masked(text).endswith(end)}
+    feet: dict[int, Doubts] = {}
+    for question, run, signs in zip(questions, texts, numbered, strict=True):
+        if counted and any(signs[-1:]) and not all(signs):
+            feet[id(question)] = [("foot_inside", f"a number stands behind {last} last options: {run[-1][-20:]!r}")]
+        elif run and (end := _masked(run[-1])[-LONG_END:]) in common:
+            feet[id(question)] = [("foot_inside", f"{ends[end]} last options end in {end!r}")]
+    return feet
 
 
 def self_contained(question: Question) -> Doubts:
