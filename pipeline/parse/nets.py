@@ -258,7 +258,7 @@ def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
     last = sum(run[-1] for run in numbered if run)
     others = sum(sum(run[:-1]) / (len(run) - 1) for run in numbered if len(run) > 1)  # at one other option
     counted = last >= MIN_FAULTY and others <= last / RARER
-    ends = Counter(_masked(run[-1])[-LONG_END:] for run in texts if run and len(run[-1]) > LONG_END + 1)
+    ends = Counter(text[-LONG_END:] for text in {_masked(run[-1]) for run in texts if run} if len(text) > LONG_END + 1)
     common = {end for end, times in ends.items() if times >= MIN_FAULTY}
     common -= {end for end in common for run in texts for text in run[:-1] if _masked(text).endswith(end)}
     feet: dict[int, Doubts] = {}
