@@ -51,7 +51,11 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
             end, why = stated, f"the paper announces {stated}"
         while (section, end + 1) in paper.unmatched:  # 1 … 18, and 19.A 20.C in the key
             end, why = end + 1, "its key answers it"
-        gaps.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
+        missing = [number for number in range(start, end + 1) if number not in numbers]
+        if end == last and len(missing) > len(numbers):  # 3. 12. 13. 16. …: the numbers of a longer list
+            why = f"{len(missing)} numbers of 1 to {last} are not there: these questions may be chosen from a longer list"
+            missing = missing[:1]
+        gaps.extend(Gap(section, number, why) for number in missing)
     return gaps
 
 

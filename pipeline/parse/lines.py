@@ -157,6 +157,7 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces with every part of a question on lines of its own, and its options with labels."""
+    pieces = [replace(piece, text=part) for piece in pieces for part in _P.starred_cell.split(piece.text)]
     lines = _labelled(part for piece in _without_signs(pieces) for part in _parts(piece))
     marks = ((line, _P.marked_before.match(line.text)) for line in lines)  # *B 乙, √ C. 丙: the mark goes behind it
     return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
@@ -200,7 +201,8 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
         text = _P.embedded.sub(r"\n\g<0>", text)
     if "的答案" in text:
         text = _P.glued_guess.sub("\n", text)
-    yield from (replace(piece, text=part.strip()) for part in text.split("\n") if part.strip())
+    parts = (part.strip() for part in text.split("\n"))
+    yield from (replace(piece, text=part) for part in parts if part and not _P.rule_alone.fullmatch(part))
 
 
 def _apart(text: str) -> str:

@@ -235,13 +235,17 @@ def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_
 def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     """Return the items of a paper that prints no numbers: the one line between an answer and option A is a stem.
 
-    So is what stands under a tag, 【单选题】. Where more lines stand there, the item above keeps them all and waits.
+    So is what stands under a tag, 【单选题】, or a code with its key, G1A01 (C) [97.301]. Where more lines stand there, the item above keeps them all and waits.
     """
     tags = [(index, match) for index, piece in enumerate(pieces) if (match := _P.tag_line.fullmatch(piece.text))]
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
-    if len(tags) >= max(UNNUMBERED, 0 if any(tag["key"] for _, tag in tags) else PLAIN * len(options)):
+    keyed = any(tag["key"] or tag["coded"] for _, tag in tags)
+    if len(tags) >= max(UNNUMBERED, 0 if keyed else PLAIN * len(options)):
         starts = enumerate(tags, 1)
-        return [NumberCandidate(at, n, NumberStyle.BARE, 0, 0.0, n, given=tag["key"]) for n, (at, tag) in starts]
+        return [
+            NumberCandidate(at, n, NumberStyle.BARE, tag.end("code"), 0.0, n, given=tag["key"] or tag["coded"])
+            for n, (at, tag) in starts
+        ]
     if headed := _headed_items(pieces, options):
         return headed
     above = {index: pieces[index - 2].text for index in options}

@@ -98,7 +98,9 @@ class Walker:
         for part in (self._label(paragraph) + "".join(_text(paragraph))).split("\n"):
             if stripped := tabs_for_gaps(part.strip(" \t\u3000\u00a0")):
                 yield PageLine(stripped, None)
-        formulas = sum(1 for _ in paragraph.iter(f"{W}object"))  # embedded objects are nearly always formulas
+        # embedded objects are nearly always formulas; those with a control are buttons of a form
+        objects = (one for one in paragraph.iter(f"{W}object") if one.find(f"{W}control") is None)
+        formulas = sum(map(_is_seen, objects))
         formulas += sum(omml.linearise(one) is None for one in paragraph.iter(f"{omml.M}oMath") if len(one))
         yield from (PageLine("", None, LineKind.FORMULA) for _ in range(formulas))
         pictures = sum(map(_is_seen, _own(paragraph, f"{W}drawing", f"{W}pict")))
@@ -214,12 +216,12 @@ def _own(paragraph: Any, *tags: str) -> list[Any]:
 
 
 def _is_seen(picture: Any) -> bool:
-    """Return whether a drawing or picture shows something: no dot, nothing moved off the page."""
+    """Return whether a drawing, picture or object shows something: no dot, nothing moved off the page."""
     places: dict[str, float] = {}
     shown = any(str(child.tag).endswith(("}imagedata", "}blip")) for child in picture.iter())
     if not shown and picture.find(f".//{W}txbxContent") is not None:  # a frame with text
         return False
-    if picture.tag == f"{W}pict":
+    if picture.tag in (f"{W}pict", f"{W}object"):
         if not any(child.tag.endswith("}imagedata") for child in picture.iter()):
             return False
         styles = [str(child.get("style")) for child in picture.iter() if child.get("style")]
