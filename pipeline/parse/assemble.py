@@ -2,17 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse import fields as item_fields, parts
-from build_dataset.pipeline.parse.draft import MANY_BLANKS, Draft, Habits, ItemText, set_aside, strip_item_type
-from build_dataset.pipeline.parse.draft import take_marks, text_of
+from build_dataset.pipeline.parse.draft import Draft, Habits, ItemText, set_aside, strip_item_type, take_marks, text_of
 from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
-from build_dataset.pipeline.parse.labels import are_labels, ascend, label_after, labels_in
+from build_dataset.pipeline.parse.labels import are_labels, label_after
 from build_dataset.pipeline.parse.options import OptionRun, find_run
 from build_dataset.pipeline.parse.outline import Block, Group, NumberedItem, Outline
 from build_dataset.pipeline.patterns import Patterns
@@ -31,7 +29,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
     all_fields = [item_fields.split_fields(text) for text, _ in texts]
     if _options_behind(outline, [text for text, _ in texts], all_fields):
         all_fields = [item_fields.split_fields(text, behind=True) for text, _ in texts]
-    habits = _habits(outline, [text for text, _ in texts], all_fields)
+    habits = Habits([text for text, _ in texts], all_fields)
     explaining = _explaining(outline, all_fields)
     answering = _answering(outline, all_fields)
     shared = _SharedOptions()
@@ -39,7 +37,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
     for item, (text, rest), fields in zip(outline.items, texts, all_fields, strict=True):
         border = text.count("\n") + 1  # the item's own lines; the rest are of unnumbered questions
         is_key = (item.block.is_key and id(item.block) not in in_key) or id(item.block) in explaining
-        reading = ItemText(item, item.pieces[:border], fields, habits[id(item.block)])
+        reading = ItemText(item, item.pieces[:border], fields, habits)
         own_drafts = _drafts(reading, shared, is_key=is_key or item.run in answering)
         if item.block.is_key and any(draft.options and not draft.entry for draft in own_drafts):
             in_key.add(id(item.block))
@@ -49,18 +47,6 @@ def drafts_of(outline: Outline) -> list[Draft]:
     parts.continue_cases(drafts)
     _flag_shifted(drafts)
     return drafts
-
-
-def _habits(outline: Outline, texts: Sequence[str], all_fields: Sequence[item_fields.Fields]) -> dict[int, Habits]:
-    """Return the habits of the items of each block: the paper's; many items of one show what stands in their blanks."""
-    each = zip(outline.items, texts, all_fields, strict=True)
-    blocks = group_values((id(item.block), (text, fields)) for item, text, fields in each)
-    whole, habits = Habits(texts, all_fields), dict[int, Habits]()
-    for block, members in blocks.items():
-        habits[block] = copy(whole)
-        if len(members) >= MANY_BLANKS:
-            habits[block].blanks_inside |= Habits(*zip(*members, strict=True)).blanks_inside
-    return habits
 
 
 def _options_behind(outline: Outline, texts: Sequence[str], all_fields: Sequence[item_fields.Fields]) -> bool:
@@ -274,10 +260,8 @@ def _answer(draft: Draft, fields: item_fields.Fields, reading: ItemText) -> None
         elif letters and reading.habits.blanks_inside:
             draft.flag("answers_disagree", f"{letters} in its blank, {draft.answer} behind the mark")
     else:
-        draft.stem, letters = item_fields.filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
-        behind = _P.letters_behind.search(draft.stem) if reading.habits.letters_behind and not letters else None
-        if behind and {*(said := labels_in(behind[1]))} <= {*labels} and ascend(said):
-            draft.stem, letters = draft.stem[: behind.start()], "".join(said)
+        anywhere, behind = reading.habits.blanks_inside, reading.habits.letters_behind
+        draft.stem, letters = item_fields.filled_blank(draft.stem, labels, anywhere=anywhere, behind=behind)
         draft.in_blank = letters is not None
         draft.take_answer(letters, "blank")
     if draft.answer is None and fields.answer_texts:

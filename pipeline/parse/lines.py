@@ -63,7 +63,10 @@ def parsed_lines(lines: Sequence[Line]) -> list[ParsedLine]:
         if line.kind not in REGIONS:
             parts = [head for part in parts if part.strip() for head in split_heads(part)]
         centred = _centred(line, margins) or (line.page, line.order) in headings
-        cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables[line.page])
+        box = line.box if line.kind is LineKind.TEXT else None
+        x, y = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2) if box else (0.0, 0.0)  # the middle of the line
+        around = [table.box for table in tables[line.page] if box and table.box]
+        cell = any(table.x0 <= x <= table.x1 and table.y0 <= y <= table.y1 for table in around)
         pieces.extend(line_part(line, part, centred=centred, in_table=cell) for part in parts)
     return pieces
 
@@ -80,14 +83,6 @@ def line_spans(pieces: Iterable[ParsedLine]) -> list[Span]:
     groups = groupby(places, key=lambda place: (place[1][0], place[1][1] - place[0]))
     runs = [(page, [order for _, (_, order) in group]) for (page, _), group in groups]
     return [Span(page=page, first=orders[0], last=orders[-1]) for page, orders in runs]
-
-
-def _inside(line: Line, region: Line) -> bool:
-    """Return whether the middle of a line lies in a region of its page."""
-    if line.box is None or region.box is None:
-        return False
-    x, y = (line.box.x0 + line.box.x1) / 2, (line.box.y0 + line.box.y1) / 2
-    return region.box.x0 <= x <= region.box.x1 and region.box.y0 <= y <= region.box.y1
 
 
 def _centred(line: Line, margins: Mapping[int, tuple[float, float]]) -> bool:

@@ -81,11 +81,8 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
     ]
     furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
-    feet = feet_of(questions)
-    opened = [
-        (one, [*_open_doubts(reading, one), *feet.get(id(one), [])])
-        for reading, one in zip(readings, questions, strict=True)
-    ]
+    feet, each = feet_of(questions), zip(readings, questions, strict=True)
+    opened = [(one, [*_open_doubts(reading, one), *feet.get(id(one), [])]) for reading, one in each]
     readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
     facts = {**repetition(questions), **alike(questions)}
     if whole := {reason: detail for reason, detail in facts.items() if reason not in accepted}:
@@ -252,21 +249,20 @@ def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
 
 
 def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
-    """Return the doubts about last options that end as few others do: with a number, …需要防火牆 13, or one long text."""
-    texts = [[option.text.strip() for option in question.options] for question in questions]
+    """Return the doubts about last options that end as others do not: with a number, 防火牆 13, or one long text."""
+    texts = [[option.text.strip() for option in one.options] for one in questions if one.options]
     numbered = [[_P.behind_text.search(text) is not None for text in run] for run in texts]
-    last = sum(run[-1] for run in numbered if run)
-    others = sum(sum(run[:-1]) / (len(run) - 1) for run in numbered if len(run) > 1)  # at one other option
-    counted = last >= MIN_FAULTY and others <= last / RARER
-    ends = Counter(text[-LONG_END:] for text in {_masked(run[-1]) for run in texts if run} if len(text) > LONG_END + 1)
-    common = {end for end, times in ends.items() if times >= MIN_FAULTY}
+    last, others = sum(run[-1] for run in numbered), sum(sum(run[:-1]) / max(1, len(run) - 1) for run in numbered)
+    counted = last >= MIN_FAULTY and others <= last / RARER  # at one other option
+    ends = Counter(text[-LONG_END:] for text in {_masked(run[-1]) for run in texts} if len(text) > LONG_END + 1)
+    common = {end for end, times in ends.items() if MIN_FAULTY <= times < ENDED * len(texts)}  # else repeated_text
     common -= {end for end in common for run in texts for text in run[:-1] if _masked(text).endswith(end)}
     feet: dict[int, Doubts] = {}
-    for question, run, signs in zip(questions, texts, numbered, strict=True):
-        if counted and any(signs[-1:]) and not all(signs):
-            feet[id(question)] = [("foot_inside", f"a number stands behind {last} last options: {run[-1][-20:]!r}")]
-        elif run and (end := _masked(run[-1])[-LONG_END:]) in common:
-            feet[id(question)] = [("foot_inside", f"{ends[end]} last options end in {end!r}")]
+    for one, run, signs in zip((one for one in questions if one.options), texts, numbered, strict=True):
+        if counted and signs[-1] and not all(signs):
+            feet[id(one)] = [("foot_inside", f"a number stands behind {last} last options: {run[-1][-20:]!r}")]
+        elif (end := _masked(run[-1])[-LONG_END:]) in common:
+            feet[id(one)] = [("foot_inside", f"{ends[end]} last options end in {end!r}")]
     return feet
 
 

@@ -60,7 +60,9 @@ def weigh_candidates(
         elif head and head.first is not None and head.first <= mark.value <= (head.last or 0):
             known = known._replace(weight=known.weight + ANNOUNCED)
         elif known.supported:
-            explaining = _explained_until(pieces, mark.line, boundaries)
+            until = boundaries[above] if above < len(boundaries) else len(pieces)  # its explanation may reach so far
+            within = pieces[mark.line + 1 : min(until, mark.line + OPTIONS_WITHIN)]
+            explaining = until if any(opens_explanation(piece.text) for piece in within) else mark.line
         weighed.append(known)
     return weighed
 
@@ -135,14 +137,6 @@ def _list_from(pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], 
         if _weigh(pieces, mark, end).supported:
             return lines
     return []
-
-
-def _explained_until(pieces: Sequence[ParsedLine], line: int, boundaries: Sequence[int]) -> int:
-    """Return the last line that the explanation of an item may reach; its own line where it has none yet."""
-    place = bisect_right(boundaries, line)
-    end = boundaries[place] if place < len(boundaries) else len(pieces)
-    within = pieces[line + 1 : min(end, line + OPTIONS_WITHIN)]
-    return end if any(opens_explanation(piece.text) for piece in within) else line
 
 
 class Boundary(NamedTuple):
@@ -235,17 +229,16 @@ def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_
 def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     """Return the items of a paper that prints no numbers: the one line between an answer and option A is a stem.
 
-    So is what stands under a tag, 【单选题】, or a code with its key, G1A01 (C) [97.301]. Where more lines stand there, the item above keeps them all and waits.
+    So is what stands under a tag, 【单选题】, or a code with a key, G1A01 (C) [97.301]. Where more lines stand
+    there, the item above keeps them all and waits.
     """
     tags = [(index, match) for index, piece in enumerate(pieces) if (match := _P.tag_line.fullmatch(piece.text))]
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
-    keyed = any(tag["key"] or tag["coded"] for _, tag in tags)
-    if len(tags) >= max(UNNUMBERED, 0 if keyed else PLAIN * len(options)):
-        starts = enumerate(tags, 1)
-        return [
-            NumberCandidate(at, n, NumberStyle.BARE, tag.end("code"), 0.0, n, given=tag["key"] or tag["coded"])
-            for n, (at, tag) in starts
-        ]
+    keys = [tag["key"] or tag["coded"] for _, tag in tags]
+    if len(tags) >= max(UNNUMBERED, 0 if any(keys) else PLAIN * len(options)):
+        starts = enumerate(((at, len(tag["code"] or "")) for at, tag in tags), 1)
+        marks = [NumberCandidate(at, n, NumberStyle.BARE, end, 0.0, n) for n, (at, end) in starts]
+        return [mark._replace(given=key) for mark, key in zip(marks, keys, strict=True)]
     if headed := _headed_items(pieces, options):
         return headed
     above = {index: pieces[index - 2].text for index in options}

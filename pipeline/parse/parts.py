@@ -47,7 +47,7 @@ class Parts(NamedTuple):
 
 
 def letters_each(fields: Fields, count: int) -> Sequence[str]:
-    """Return the letters of so many parts, as an answer has them: ACB, （1）A （2）C, B、A; others as they were read."""
+    """Return the letters of so many parts, as an answer has them: ACB, （1）A （2）C, B、A; else what was read."""
     letters: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers
     texts = (*fields.answer_texts, fields.explanation or "")  # 解答：答案选择B|C
     apart = next((match for text in texts if (match := _P.each.match(text))), None)
@@ -297,22 +297,14 @@ def share_joint_answers(drafts: Sequence[Draft]) -> None:
             waiting.append(draft)
             continue
         several = len(waiting) > 1 and len(draft.answer or "") > 1 and not draft.key_head
-        letters, rest = _letters_in_order(draft)
-        if waiting and len(letters) == len(waiting) + 1:  # 3. … 4. … 5. … 答案：ACD, or D,B,A
-            draft.explanation = rest
+        more = _P.each_left.match(f"{draft.explanation or ''}\n") if draft.answer else None
+        letters = (draft.answer or "") + "".join(labels_in(more[0]) if more else [])  # D,B,A: all in their order
+        if waiting and len(letters) == len(waiting) + 1:  # 3. … 4. … 5. … 答案：ACD
+            draft.explanation = (draft.explanation or "")[more.end() if more else 0 :] or None
             _share([*waiting, draft], letters)
         elif several:
             draft.flag("joint_answer", f"{draft.answer} may answer some of the questions before it")
         waiting = []
-
-
-def _letters_in_order(draft: Draft) -> tuple[str, str | None]:
-    """Return all letters of an answer in their order, also those that its explanation begins with, and the rest."""
-    match = _P.each_left.match(f"{draft.explanation or ''}\n")
-    if not match or not draft.answer:
-        return draft.answer or "", draft.explanation
-    letters = draft.answer + "".join(labels_in(match[0]))
-    return letters, (draft.explanation or "")[match.end() :] or None
 
 
 def _share(drafts: list[Draft], letters: str) -> None:

@@ -99,8 +99,7 @@ class Walker:
             if stripped := tabs_for_gaps(part.strip(" \t\u3000\u00a0")):
                 yield PageLine(stripped, None)
         # embedded objects are nearly always formulas; those with a control are buttons of a form
-        objects = (one for one in paragraph.iter(f"{W}object") if one.find(f"{W}control") is None)
-        formulas = sum(map(_is_seen, objects))
+        formulas = sum(_is_seen(one) for one in paragraph.iter(f"{W}object") if one.find(f"{W}control") is None)
         formulas += sum(omml.linearise(one) is None for one in paragraph.iter(f"{omml.M}oMath") if len(one))
         yield from (PageLine("", None, LineKind.FORMULA) for _ in range(formulas))
         pictures = sum(map(_is_seen, _own(paragraph, f"{W}drawing", f"{W}pict")))
@@ -222,7 +221,7 @@ def _is_seen(picture: Any) -> bool:
     if not shown and picture.find(f".//{W}txbxContent") is not None:  # a frame with text
         return False
     if picture.tag in (f"{W}pict", f"{W}object"):
-        if not any(child.tag.endswith("}imagedata") for child in picture.iter()):
+        if picture.tag == f"{W}pict" and not any(child.tag.endswith("}imagedata") for child in picture.iter()):
             return False
         styles = [str(child.get("style")) for child in picture.iter() if child.get("style")]
         places = {name: float(value) for name, value in _P.length.findall(styles[0] if styles else "")}
