@@ -1,7 +1,7 @@
 """The judgement of a paper whose keys were applied: what it lacks, and all checks of its questions in one order."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 
 from build_dataset.pipeline.parse.checks import ParseCheck, run_checks
@@ -45,7 +45,10 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
             continue
         first, last = min(numbers), max(numbers)
         above = {draft.number or 0 for draft in of_section.get(section - 1, ())}
-        start = _resumed(members, max(above, default=0)) or (1 if first <= GAP else first)
+        # After 396 an author typed 2 … 45, then 441: the 44 items between are 397 to 440, and nothing is missing.
+        steps = enumerate(pairwise(draft.number or 0 for draft in members), max(above, default=0) + 2)
+        goes_on = (after for place, (before, after) in steps if after > before + 1 and after == place)
+        start = next(goes_on, 1 if first <= GAP else first)
         end, why = last, "the numbers around it are there"
         spans = [announcement(draft.block.text).span for draft in members]
         named = [draft.group_last for draft in members if draft.group_last is not None]
@@ -56,21 +59,10 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
             end, why = end + 1, "its key answers it"
         missing = [number for number in range(start, end + 1) if number not in numbers]
         if end == last and len(missing) > max(CHOSEN_FROM, len(numbers)):  # 3. 12. 13. 16. …: of a longer list
-            why = (
-                f"{len(missing)} numbers of 1 to {last} are not there: these questions may be chosen from a longer list"
-            )
+            why = f"{len(missing)} of {last} numbers are not there: these may be chosen from a longer list"
             missing = missing[:1]
         gaps.extend(Gap(section, number, why) for number in missing)
     return gaps
-
-
-def _resumed(members: Sequence[Draft], above: int) -> int | None:
-    """The number at which the numbering of the section before goes on, as if the items between were numbered by it."""
-    # After 396 an author typed 2 … 45, then 441: the 44 items between are 397 to 440, and nothing is missing.
-    for place, (before, after) in enumerate(pairwise(draft.number or 0 for draft in members), 1):
-        if after > before + 1 and after == above + place + 1:
-            return after
-    return None
 
 
 def count_mismatches(paper: ParsedPaper) -> Iterable[Mismatch]:
@@ -106,10 +98,8 @@ def unread_questions(paper: ParsedPaper) -> Iterable[Mismatch]:
     Looked at: what stands before the first item, under heads, after a key. Options in the head of a section that
     shares them are none, nor are those of an example on the cover or in explanations after a key.
     """
-    cover, behind = (
-        [piece.text for piece in pieces if piece.kind not in REGIONS]
-        for pieces in (paper.outline.preamble, paper.outline.after_keys)
-    )
+    edges = (paper.outline.preamble, paper.outline.after_keys)
+    cover, behind = ([piece.text for piece in pieces if piece.kind not in REGIONS] for pieces in edges)
     example = any(map(_P.example.search, cover))
     yield from _unread_in(cover, "before the first question", options=not example)
     for block in paper.outline.blocks:

@@ -1,7 +1,7 @@
 """Lines that hold the answers of several questions (lists, ranges, grids), and the heads over them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, zip_longest
@@ -204,17 +204,13 @@ def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[i
             armed = not _explained(pieces, index)
         else:
             armed = armed and bool(heads.is_section_head(text) or heads.NUMERAL.match(text))
-    _empty_short_rows(pieces, lines)
-    return lines
-
-
-def _empty_short_rows(pieces: Sequence[ParsedLine], lines: Mapping[int, KeyLine | None]) -> None:
-    """Short rows of grids count only where nothing follows, and never where recognised: a cell may be missing."""
+    # Short rows of grids count only where nothing follows, and never where recognised: a cell may be missing.
     grids = [(index, line) for index, line in lines.items() if line and line.span]
     for (index, row), following in zip_longest(grids, [line for _, line in grids[1:]]):
         runs_on = following and following.pairs and following.span[0] == row.span[-1] + 1
         if len(row.pairs) < len(row.span) and (pieces[index].confidence is not None or runs_on):
             row.pairs = ()
+    return lines
 
 
 def _explained(pieces: Sequence[ParsedLine], head: int) -> bool:

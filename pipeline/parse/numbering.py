@@ -208,7 +208,11 @@ def _origins(search: _ChainSearch, marks: Sequence[NumberCandidate], index: int)
     for gap in range(1, GAP + 1):
         for habit in NumberStyle:
             if (known := search.ends.get((habit, mark.value - gap))) is not None:
-                cost = _step_cost(marks[known], mark, gap, in_key=search.in_key)
+                before, missing = marks[known], gap - 1
+                cost = missing and (0.1 + 0.1 * missing if search.in_key else 0.3 + 0.5 * missing)
+                near = LOST_DOT if frozenset((before.style, mark.style)) in _NEAR else HABIT_CHANGE
+                cost += near if before.style is not mark.style else 0.0
+                cost += 1e-4 * min(mark.line - before.line, 1000)  # of equal chains the one with near numbers
                 origins.append((search.score[known] - cost, known))
     previous = marks[index - 1] if index else None
     same = previous and (previous.style, previous.value) == (mark.style, mark.value)
@@ -216,14 +220,6 @@ def _origins(search: _ChainSearch, marks: Sequence[NumberCandidate], index: int)
     if previous and same and announced and (mark.options or (mark.supported and not previous.options)):
         origins.append((search.score[index - 1] - DUPLICATE, index - 1))
     return origins
-
-
-def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_key: bool) -> float:
-    missing = gap - 1
-    cost = 0.0 if not missing else 0.1 + 0.1 * missing if in_key else 0.3 + 0.5 * missing
-    if before.style is not after.style:
-        cost += LOST_DOT if frozenset((before.style, after.style)) in _NEAR else HABIT_CHANGE
-    return cost + 1e-4 * min(after.line - before.line, 1000)  # of equal chains the one with near numbers
 
 
 def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:

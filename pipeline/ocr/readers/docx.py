@@ -29,6 +29,7 @@ _WRAPPERS = {f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}customXml", f"{W}smart
 _SIGNS = {f"{W}tab": "\t", f"{W}ptab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 """Elements that stand for a character."""
 _MOVED = 4  # Half points by which a run is raised or lowered at least to be a script
+_PLAIN = (None, "none", "auto", "000000", "black", "white")  # colours and lines of a run that is not apart
 _DOT = 10.0
 """Points up to which, in both directions, a picture is a dot: sites put some into papers, to know them again."""
 _OFF_PAGE = 800.0  # Points to the right at which a picture stands outside of the page: A4 is 595 wide
@@ -184,7 +185,10 @@ def _text(element: Any) -> Iterator[str]:
         elif tag == f"{W}sym":
             yield glyphs.fold(chr(integer(child, "char", 16) or 0xFFFD), str(child.get(f"{W}font")))
         elif tag == f"{W}r":
-            yield set_apart(_scripted(child)) if _is_apart(child) else _scripted(child)
+            marks = {name: value_of(child, "rPr", name) for name in ("b", "u", "color", "highlight")}
+            bold = child.find(f"{W}rPr/{W}b") is not None and marks["b"] not in ("0", "false")
+            apart = bold or any(marks[name] not in _PLAIN for name in ("u", "color", "highlight"))
+            yield set_apart(_scripted(child)) if apart else _scripted(child)
         else:
             yield from _text(child)
 
@@ -197,14 +201,6 @@ def _scripted(run: Any) -> str:
         return glyphs.superscript(text)
     lower = value is None and moved.startswith("-") and moved[1:].isdigit() and int(moved[1:]) >= _MOVED
     return glyphs.subscript(text) if value == "subscript" or lower else text
-
-
-def _is_apart(run: Any) -> bool:
-    """Return whether a run is bold, underlined, coloured or highlighted."""
-    marks = {name: value_of(run, "rPr", name) for name in ("b", "u", "color", "highlight")}
-    bold = run.find(f"{W}rPr/{W}b") is not None and marks["b"] not in ("0", "false")
-    plain = (None, "none", "auto", "000000", "black", "white")
-    return bold or any(marks[name] not in plain for name in ("u", "color", "highlight"))
 
 
 def _own(paragraph: Any, *tags: str) -> list[Any]:
