@@ -125,7 +125,7 @@ def _several(reading: ItemText) -> list[Draft]:
         return []
     if item.last > item.number:
         return list(parts.numbered_parts(item, pieces, reading.head, fields))
-    inside = parts.parts_with_options(reading.head, fields.answers)
+    inside = parts.parts_with_options(reading.head, fields) or parts.blanks_with_options(reading.head, fields)
     if inside is None and reading.run is not None:
         # the letters of matching items may be the last lines, so the untouched head is read
         inside = parts.stems_after_options(fields.head, find_run(fields.head) or reading.run)
@@ -260,7 +260,8 @@ def _answer(draft: Draft, fields: item_fields.Fields, reading: ItemText) -> None
         elif letters and reading.habits.blanks_inside:
             draft.flag("answers_disagree", f"{letters} in its blank, {draft.answer} behind the mark")
     else:
-        draft.stem, letters = item_fields.filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
+        anywhere, behind = reading.habits.blanks_inside, reading.habits.letters_behind
+        draft.stem, letters = item_fields.filled_blank(draft.stem, labels, anywhere=anywhere, behind=behind)
         draft.in_blank = letters is not None
         draft.take_answer(letters, "blank")
     if draft.answer is None and fields.answer_texts:

@@ -40,13 +40,17 @@ class Habits:
         # answers are printed as single letters on lines of their own
         self.single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
         filled = [item for item in fields if letters_inside(item.head)]  # 首选的是（C）
-        runs = [run for item in fields if not item.answers and (run := find_run(item.head))]
+        open_items = [(item, run) for item in fields if not item.answers and (run := find_run(item.head))]
+        runs = [run for _, run in open_items]
         silent = sum(not item.answers for item in filled)
         shown = [letters_inside(item.head) in item.answers for item in filled if item.answers]
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
         # right options have a mark, or are set apart by the document
         marks = [[_P.marked_option.search(text) is not None for _, text in run.options] for run in runs]
         marked = [any(some) and not all(some) for some in marks]
+        # letters stand behind most stems: 另一个伟大发现是  C
+        behind = sum(_P.letters_behind.search(item.head, 0, run.start) is not None for item, run in open_items)
+        self.letters_behind = behind >= max(MANY_BLANKS, BLANKS * len(open_items))
         # dashes behind last options alone part items
         dashes = [text for run in runs for _, text in run.options[:-1] if text.endswith(DASHES)]
         ruled = not dashes and any(run.options[-1][1].endswith(DASHES) for run in runs)

@@ -170,17 +170,18 @@ def letters_inside(text: str) -> str:
     return "".join(labels_in(brackets[0])) if len(brackets) == 1 else ""
 
 
-def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[str, str | None]:
+def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool, behind: bool = False) -> tuple[str, str | None]:
     """A stem whose blank is filled in, 首选的是（ B ）: the stem with the blank, and the letters, if there are any.
 
-    ``anywhere``: the paper's blanks stand inside stems too, 以（C）为中心.
+    ``anywhere``: the paper's blanks stand inside stems too, 以（C）为中心; ``behind``: letters behind, 首选的是 C.
     """
     if _LETTERS.isdisjoint(stem):
         return stem, None
     inside = list((_P.inside if anywhere else _P.padded).finditer(stem))
     at_end = _P.at_end.search(stem, max(0, len(stem) - _NEAR))  # 首选的是（ B ）
     blank = at_end or (inside[0] if len(inside) == 1 else None)
-    if blank is None:
+    shown = "（ ）" if blank or not behind else ""
+    if (blank := blank or (_P.letters_behind.search(stem) if behind else None)) is None:
         return stem, None
     if len({*map(str.upper, _P.lettered.findall(stem))}) > 1:  # (a)分类(b)焚烧；按顺序是
         return stem, None
@@ -188,7 +189,7 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
     letters = labels_in(printed.upper())
     if not set(letters) <= set(labels) or not ascend(letters):
         return stem, None
-    return f"{stem[: blank.start()]}（ ）{stem[blank.end() :]}", "".join(letters)
+    return f"{stem[: blank.start()]}{shown}{stem[blank.end() :]}", "".join(letters)
 
 
 def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> str | None:

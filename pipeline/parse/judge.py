@@ -1,14 +1,14 @@
 """The judgement of a paper whose keys were applied: what it lacks, and all checks of its questions in one order."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 
 from build_dataset.pipeline.parse.checks import ParseCheck, run_checks
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.heads import INSTRUCTION, SHARED_OPTIONS, announcement, number_candidate
 from build_dataset.pipeline.parse.layout_checks import BESIDE, INSIDE
-from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
+from build_dataset.pipeline.parse.lines import REGIONS
 from build_dataset.pipeline.parse.numbering import GAP
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.paper import Gap, Mismatch, ParsedPaper, left_over
@@ -20,6 +20,7 @@ from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 CHECKS: tuple[ParseCheck, ...] = (*STRUCTURE, *ANSWERS, *CONTENT, *COMPARED, *INSIDE, *BESIDE)
+CHOSEN_FROM = 20  # numbers that are missing before the others count as chosen from a longer list
 _LABELLED = 2.0  # the mean strength of labels at the starts of lines
 
 
@@ -44,34 +45,24 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
             continue
         first, last = min(numbers), max(numbers)
         above = {draft.number or 0 for draft in of_section.get(section - 1, ())}
-        start = _resumed(members, max(above, default=0)) or (1 if first <= GAP else first)
+        # After 396 an author typed 2 … 45, then 441: the 44 items between are 397 to 440, and nothing is missing.
+        steps = enumerate(pairwise(draft.number or 0 for draft in members), max(above, default=0) + 2)
+        goes_on = (after for place, (before, after) in steps if after > before + 1 and after == place)
+        start = next(goes_on, 1 if first <= GAP else first)
         end, why = last, "the numbers around it are there"
-        stated = _stated_last(members, first, paper.count if len(sections) == 1 else None)
-        if stated is not None and last < stated:
+        spans = [announcement(draft.block.text).span for draft in members]
+        named = [draft.group_last for draft in members if draft.group_last is not None]
+        count = first - 1 + paper.count if paper.count is not None and len(sections) == 1 else 0
+        if last < (stated := max([count, *named, *(span[1] for span in spans if span)])):
             end, why = stated, f"the paper announces {stated}"
         while (section, end + 1) in paper.unmatched:  # 1 … 18, and 19.A 20.C in the key
             end, why = end + 1, "its key answers it"
-        gaps.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
+        missing = [number for number in range(start, end + 1) if number not in numbers]
+        if end == last and len(missing) > max(CHOSEN_FROM, len(numbers)):  # 3. 12. 13. 16. …: of a longer list
+            why = f"{len(missing)} of {last} numbers are not there: these may be chosen from a longer list"
+            missing = missing[:1]
+        gaps.extend(Gap(section, number, why) for number in missing)
     return gaps
-
-
-def _resumed(members: Sequence[Draft], above: int) -> int | None:
-    """The number at which the numbering of the section before goes on, as if the items between were numbered by it."""
-    # After 396 an author typed 2 … 45, then 441: the 44 items between are 397 to 440, and nothing is missing.
-    for place, (before, after) in enumerate(pairwise(draft.number or 0 for draft in members), 1):
-        if after > before + 1 and after == above + place + 1:
-            return after
-    return None
-
-
-def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int | None:
-    """The last number a section or the paper announces."""
-    spans = [announcement(draft.block.text).span for draft in members]
-    lasts = [span[1] for span in spans if span]
-    lasts += [draft.group_last for draft in members if draft.group_last is not None]
-    if count is not None:
-        lasts.append(count if first == 1 else first + count - 1)
-    return max(lasts) if lasts else None
 
 
 def count_mismatches(paper: ParsedPaper) -> Iterable[Mismatch]:
@@ -107,21 +98,18 @@ def unread_questions(paper: ParsedPaper) -> Iterable[Mismatch]:
     Looked at: what stands before the first item, under heads, after a key. Options in the head of a section that
     shares them are none, nor are those of an example on the cover or in explanations after a key.
     """
-    cover = _texts(paper.outline.preamble)
+    edges = (paper.outline.preamble, paper.outline.after_keys)
+    cover, behind = ([piece.text for piece in pieces if piece.kind not in REGIONS] for pieces in edges)
     example = any(map(_P.example.search, cover))
     yield from _unread_in(cover, "before the first question", options=not example)
     for block in paper.outline.blocks:
         if not block.is_key and announcement(block.text).kind not in {*SHARED_OPTIONS, "K"}:
             yield from _unread_in(block.heads[1:], f"under {block.name[:20]}", options=True)
-    yield from _unread_in(_texts(paper.outline.after_keys), "after the key", options=False)
+    yield from _unread_in(behind, "after the key", options=False)
     lost = {id(piece) for piece in left_over(paper)["group_without_items"]}
     for group in paper.outline.groups:  # (6-7题共用备选答案) whose questions begin with no number
         if group.head.last is not None and group.pieces and all(id(piece) in lost for piece in group.pieces):
             yield "text_left_over", group.pieces[0].text[:40], f"questions up to {group.head.last} were not read"
-
-
-def _texts(pieces: Iterable[ParsedLine]) -> list[str]:
-    return [piece.text for piece in pieces if piece.kind not in REGIONS]
 
 
 def _unread_in(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:

@@ -1,7 +1,7 @@
 """Lines that hold the answers of several questions (lists, ranges, grids), and the heads over them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, zip_longest
@@ -195,31 +195,22 @@ def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[i
             lines |= dict.fromkeys(range(index, index + answer_grid.lines)) | {index: answer_grid}
             continue
         pairs = line_pairs(text)
-        if len(pairs) > 1 or (pairs and (armed or _column(texts, index))):
+        column = [pairs, *map(line_pairs, texts[index + 1 : index + 3])] if pairs else []
+        each = [row[0].number for row in column if len(row) == 1 and row[0].letters[0].isalpha()]
+        if len(pairs) > 1 or (pairs and (armed or (len(each) == 3 and _contiguous(each)))):
             lines[index] = KeyLine(tuple(pairs))
             armed = True
         elif index in opened:
             armed = not _explained(pieces, index)
         else:
             armed = armed and bool(heads.is_section_head(text) or heads.NUMERAL.match(text))
-    _empty_short_rows(pieces, lines)
-    return lines
-
-
-def _column(texts: Sequence[str], index: int) -> bool:
-    """Return whether three lines from here on are one answer each, of numbers that run on."""
-    pairs = [line_pairs(text) for text in texts[index : index + 3]]
-    numbers = [row[0].number for row in pairs if len(row) == 1 and row[0].letters[0].isalpha()]
-    return len(numbers) == 3 and _contiguous(numbers)
-
-
-def _empty_short_rows(pieces: Sequence[ParsedLine], lines: Mapping[int, KeyLine | None]) -> None:
-    """Short rows of grids count only where nothing follows, and never where recognised: a cell may be missing."""
+    # Short rows of grids count only where nothing follows, and never where recognised: a cell may be missing.
     grids = [(index, line) for index, line in lines.items() if line and line.span]
     for (index, row), following in zip_longest(grids, [line for _, line in grids[1:]]):
         runs_on = following and following.pairs and following.span[0] == row.span[-1] + 1
         if len(row.pairs) < len(row.span) and (pieces[index].confidence is not None or runs_on):
             row.pairs = ()
+    return lines
 
 
 def _explained(pieces: Sequence[ParsedLine], head: int) -> bool:

@@ -63,7 +63,10 @@ def parsed_lines(lines: Sequence[Line]) -> list[ParsedLine]:
         if line.kind not in REGIONS:
             parts = [head for part in parts if part.strip() for head in split_heads(part)]
         centred = _centred(line, margins) or (line.page, line.order) in headings
-        cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables[line.page])
+        box = line.box if line.kind is LineKind.TEXT else None
+        x, y = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2) if box else (0.0, 0.0)  # the middle of the line
+        around = [table.box for table in tables[line.page] if box and table.box]
+        cell = any(table.x0 <= x <= table.x1 and table.y0 <= y <= table.y1 for table in around)
         pieces.extend(line_part(line, part, centred=centred, in_table=cell) for part in parts)
     return pieces
 
@@ -80,14 +83,6 @@ def line_spans(pieces: Iterable[ParsedLine]) -> list[Span]:
     groups = groupby(places, key=lambda place: (place[1][0], place[1][1] - place[0]))
     runs = [(page, [order for _, (_, order) in group]) for (page, _), group in groups]
     return [Span(page=page, first=orders[0], last=orders[-1]) for page, orders in runs]
-
-
-def _inside(line: Line, region: Line) -> bool:
-    """Return whether the middle of a line lies in a region of its page."""
-    if line.box is None or region.box is None:
-        return False
-    x, y = (line.box.x0 + line.box.x1) / 2, (line.box.y0 + line.box.y1) / 2
-    return region.box.x0 <= x <= region.box.x1 and region.box.y0 <= y <= region.box.y1
 
 
 def _centred(line: Line, margins: Mapping[int, tuple[float, float]]) -> bool:
@@ -157,6 +152,7 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces with every part of a question on lines of its own, and its options with labels."""
+    pieces = [replace(piece, text=part) for piece in pieces for part in _P.starred_cell.split(piece.text)]
     lines = _labelled(part for piece in _without_signs(pieces) for part in _parts(piece))
     marks = ((line, _P.marked_before.match(line.text)) for line in lines)  # *B 乙, √ C. 丙: the mark goes behind it
     return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
@@ -200,7 +196,8 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
         text = _P.embedded.sub(r"\n\g<0>", text)
     if "的答案" in text:
         text = _P.glued_guess.sub("\n", text)
-    yield from (replace(piece, text=part.strip()) for part in text.split("\n") if part.strip())
+    parts = (part.strip() for part in text.split("\n"))
+    yield from (replace(piece, text=part) for part in parts if part and not _P.rule_alone.fullmatch(part))
 
 
 def _apart(text: str) -> str:

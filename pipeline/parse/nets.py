@@ -44,6 +44,7 @@ ELSEWHERE = 0.1  # the most that an end of last options may come at other option
 RISING = 0.8  # share of numbers behind options that are larger than the one before, for those of the next items
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
 MANY, MANY_KEYS = 10, 20  # least number of questions for that
+LONG_END, RARER = 10, 4  # characters of an end that last options share; how much rarer a number is at another option
 _NEAR = 600  # characters before the end of a text within which furniture of its end begins: nine tags are 380
 LONGEST = 40  # characters of a repeated text that is looked for
 
@@ -84,7 +85,8 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
     for glance in (TEXT_OUTSIDE, PERSON_OUTSIDE, _ASKED_FOR, _PAIRED):
         glance.look([text["stem"] for text in texts])
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
-    opened = [(one, _open_doubts(reading, one)) for reading, one in zip(readings, questions, strict=True)]
+    feet, each = feet_of(questions), zip(readings, questions, strict=True)
+    opened = [(one, [*_open_doubts(reading, one), *feet.get(id(one), [])]) for reading, one in each]
     readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
     facts = {**repetition(questions), **alike(questions)}
     if whole := {reason: detail for reason, detail in facts.items() if reason not in accepted}:
@@ -241,6 +243,24 @@ def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
         if len(before) > times / 4 and others <= ELSEWHERE * times:
             return end, times
     return "", 0
+
+
+def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
+    """Return the doubts about last options that end as others do not: with a number, 防火牆 13, or one long text."""
+    texts = [[option.text.strip() for option in one.options] for one in questions if one.options]
+    numbered = [[_P.behind_text.search(text) is not None for text in run] for run in texts]
+    last, others = sum(run[-1] for run in numbered), sum(sum(run[:-1]) / max(1, len(run) - 1) for run in numbered)
+    counted = last >= MIN_FAULTY and others <= last / RARER  # at one other option
+    ends = Counter(text[-LONG_END:] for text in {_masked(run[-1]) for run in texts} if len(text) > LONG_END + 1)
+    common = {end for end, times in ends.items() if MIN_FAULTY <= times < ENDED * len(texts)}  # else repeated_text
+    common -= {end for end in common for run in texts for text in run[:-1] if _masked(text).endswith(end)}
+    feet: dict[int, Doubts] = {}
+    for one, run, signs in zip((one for one in questions if one.options), texts, numbered, strict=True):
+        if counted and signs[-1] and not all(signs):
+            feet[id(one)] = [("foot_inside", f"a number stands behind {last} last options: {run[-1][-20:]!r}")]
+        elif (end := _masked(run[-1])[-LONG_END:]) in common:
+            feet[id(one)] = [("foot_inside", f"{ends[end]} last options end in {end!r}")]
+    return feet
 
 
 def self_contained(question: Question) -> Doubts:

@@ -60,7 +60,9 @@ def weigh_candidates(
         elif head and head.first is not None and head.first <= mark.value <= (head.last or 0):
             known = known._replace(weight=known.weight + ANNOUNCED)
         elif known.supported:
-            explaining = _explained_until(pieces, mark.line, boundaries)
+            until = boundaries[above] if above < len(boundaries) else len(pieces)  # its explanation may reach so far
+            within = pieces[mark.line + 1 : min(until, mark.line + OPTIONS_WITHIN)]
+            explaining = until if any(opens_explanation(piece.text) for piece in within) else mark.line
         weighed.append(known)
     return weighed
 
@@ -137,14 +139,6 @@ def _list_from(pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], 
     return []
 
 
-def _explained_until(pieces: Sequence[ParsedLine], line: int, boundaries: Sequence[int]) -> int:
-    """Return the last line that the explanation of an item may reach; its own line where it has none yet."""
-    place = bisect_right(boundaries, line)
-    end = boundaries[place] if place < len(boundaries) else len(pieces)
-    within = pieces[line + 1 : min(end, line + OPTIONS_WITHIN)]
-    return end if any(opens_explanation(piece.text) for piece in within) else line
-
-
 class Boundary(NamedTuple):
     """A line that opens something."""
 
@@ -214,7 +208,11 @@ def _origins(search: _ChainSearch, marks: Sequence[NumberCandidate], index: int)
     for gap in range(1, GAP + 1):
         for habit in NumberStyle:
             if (known := search.ends.get((habit, mark.value - gap))) is not None:
-                cost = _step_cost(marks[known], mark, gap, in_key=search.in_key)
+                before, missing = marks[known], gap - 1
+                cost = missing and (0.1 + 0.1 * missing if search.in_key else 0.3 + 0.5 * missing)
+                near = LOST_DOT if frozenset((before.style, mark.style)) in _NEAR else HABIT_CHANGE
+                cost += near if before.style is not mark.style else 0.0
+                cost += 1e-4 * min(mark.line - before.line, 1000)  # of equal chains the one with near numbers
                 origins.append((search.score[known] - cost, known))
     previous = marks[index - 1] if index else None
     same = previous and (previous.style, previous.value) == (mark.style, mark.value)
@@ -224,24 +222,19 @@ def _origins(search: _ChainSearch, marks: Sequence[NumberCandidate], index: int)
     return origins
 
 
-def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_key: bool) -> float:
-    missing = gap - 1
-    cost = 0.0 if not missing else 0.1 + 0.1 * missing if in_key else 0.3 + 0.5 * missing
-    if before.style is not after.style:
-        cost += LOST_DOT if frozenset((before.style, after.style)) in _NEAR else HABIT_CHANGE
-    return cost + 1e-4 * min(after.line - before.line, 1000)  # of equal chains the one with near numbers
-
-
 def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     """Return the items of a paper that prints no numbers: the one line between an answer and option A is a stem.
 
-    So is what stands under a tag, 【单选题】. Where more lines stand there, the item above keeps them all and waits.
+    So is what stands under a tag, 【单选题】, or a code with a key, G1A01 (C) [97.301]. Where more lines stand
+    there, the item above keeps them all and waits.
     """
     tags = [(index, match) for index, piece in enumerate(pieces) if (match := _P.tag_line.fullmatch(piece.text))]
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
-    if len(tags) >= max(UNNUMBERED, 0 if any(tag["key"] for _, tag in tags) else PLAIN * len(options)):
-        starts = enumerate(tags, 1)
-        return [NumberCandidate(at, n, NumberStyle.BARE, 0, 0.0, n, given=tag["key"]) for n, (at, tag) in starts]
+    keys = [tag["key"] or tag["coded"] for _, tag in tags]
+    if len(tags) >= max(UNNUMBERED, 0 if any(keys) else PLAIN * len(options)):
+        starts = enumerate(((at, len(tag["code"] or "")) for at, tag in tags), 1)
+        marks = [NumberCandidate(at, n, NumberStyle.BARE, end, 0.0, n) for n, (at, end) in starts]
+        return [mark._replace(given=key) for mark, key in zip(marks, keys, strict=True)]
     if headed := _headed_items(pieces, options):
         return headed
     above = {index: pieces[index - 2].text for index in options}

@@ -166,20 +166,14 @@ class Builder:
             self.run += 1
         first = replace(piece, text=piece.text[mark.end :], centred=False, in_table=False)
         item = NumberedItem(mark.value, mark.last, self.run, [first], self.block)
-        item.group, item.given, item.worded = self._group_of(mark.value), mark.given, mark.worded
+        item.group, item.given, item.worded = self.group, mark.given, mark.worded
+        last = self.group.head.last if self.group else None
+        if last is not None and mark.value >= last:
+            item.group, self.group = (self.group if mark.value == last else None), None
         item.style, item.printed = mark.style.value, piece.text[: mark.end].strip()
         items.append(item)
         self.open = item.pieces
         self.fresh = False
-
-    def _group_of(self, number: int) -> Group | None:
-        if self.group is None:
-            return None
-        head = self.group.head
-        if head.last is not None and number >= head.last:
-            group, self.group = self.group, None
-            return group if number == head.last else None
-        return self.group
 
     def _open_block(self, piece: ParsedLine, *, is_key: bool) -> None:
         if not self.fresh or self.block.answered or is_key or self.block.is_key:

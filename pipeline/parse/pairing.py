@@ -53,13 +53,6 @@ def _bare_name(name: str) -> str:
     return " ".join(kept for token in tokens if (kept := _P.key_words.sub("", token)))
 
 
-def _title(document: str) -> str:
-    """Return the name of pictures of pages without their number: 2024/内科 for 2024/内科-1.jpg, 2024 for 2024/IMG_1."""
-    path = PurePosixPath(document)
-    name = _P.picture.sub("", path.stem)
-    return str(path.with_name(name)) if name else str(path.parent)
-
-
 def is_corrected(paper: ParsedPaper) -> bool:
     """Return whether a key states what changed after appeals."""
     name = PurePosixPath(paper.document).stem
@@ -76,7 +69,10 @@ def pair_keys(papers: Sequence[ParsedPaper], pictured: Set[str] = frozenset()) -
     outcome = ParseOutcome()
     keys = sorted((key for key in papers if key.is_key), key=lambda key: (is_corrected(key), key.document))
     candidates = [paper for paper in papers if not paper.is_key and paper.questions] if keys else []
-    names = {name: _title(name) if name in pictured else name for name in (paper.document for paper in papers)}
+    # Pictures lose the number of their page: 2024/内科 for 2024/内科-1.jpg, 2024 for 2024/IMG_1.
+    bare = {name: _P.picture.sub("", PurePosixPath(name).stem) for name in pictured}
+    names = {paper.document: paper.document for paper in papers}
+    names |= {name: str(PurePosixPath(name).parent / stem) for name, stem in bare.items()}
     by_stem = group_values((name_stem(names[paper.document]), paper) for paper in candidates)
     named: dict[str, Sequence[ParsedPaper]] = {}
     for key in keys:  # of several papers of a key's name those in its own folder come first

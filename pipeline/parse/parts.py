@@ -46,8 +46,30 @@ class Parts(NamedTuple):
     doubt: str | None = None  # why a person should look at them
 
 
-def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
-    """A case followed by parts ① ② ③, each with its own options; ``answers`` hold one letter a part."""
+def letters_each(fields: Fields, count: int) -> Sequence[str]:
+    """Return the letters of so many parts, as an answer has them: ACB, （1）A （2）C, B、A; else what was read."""
+    letters: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers
+    texts = (*fields.answer_texts, fields.explanation or "")  # 解答：答案选择B|C
+    apart = next((match for text in texts if (match := _P.each.match(text))), None)
+    return labels_in(apart[0]) if apart and len(letters) != count else letters
+
+
+def blanks_with_options(head: str, fields: Fields) -> Parts | None:
+    """A stem with blanks and a run of options for each: 属于（ ），解决方法是（ ）。A. … D. … A. … D. …, 答案：B|C."""
+    runs = find_runs(head := _P.run_named.sub("", head))
+    blanks = _P.blank_of_stem.findall(head[: runs[0].start]) if len(runs) > 1 else []
+    options = [tuple((label, _P.between_runs.sub("", text)) for label, text in run.options) for run in runs]
+    letters = letters_each(fields, len(runs))
+    again = any(_P.empty_blank.search(text) or _P.asks_again.search(text) for run in options for _, text in run)
+    if not 1 < len(runs) == len(blanks) == len(letters) or again or len({*map(len, options)}) > 1:
+        return None  # the second run may be of a question whose number was not read
+    each = zip(options, letters, strict=True)
+    parts = tuple(SubItem(f"（{at}）", run, letter) for at, (run, letter) in enumerate(each, 1))
+    return Parts(join_lines(head[: runs[0].start]), parts, shared_options=False)
+
+
+def parts_with_options(head: str, fields: Fields) -> Parts | None:
+    """A case followed by parts ① ② ③, each with its own options; the answer holds one letter a part."""
     starts = list(_P.part.finditer(head))
     if len(starts) < 2:
         return None
@@ -55,7 +77,7 @@ def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
     runs = [run for a, b in pairwise(edges) if (run := find_run(head[a:b]))]
     if len(runs) < len(starts):  # ① 甲 ② 乙 A. … are statements
         return None
-    letters: Sequence[str | None] = list(answers[0]) if len(answers) == 1 else list(answers)  # ACB, or A C B
+    letters: Sequence[str | None] = [*letters_each(fields, len(starts))]
     doubt = None
     if letters and len(letters) != len(starts):
         doubt, letters = f"{len(starts)} parts, {len(letters)} answers", []
@@ -151,9 +173,7 @@ def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields)
     names, runs, start = _labelled_runs(head, numbers)
     lead = join_lines(head[:start])  # the text before the first options
     even = len(runs) == len(numbers)  # a run each, in order
-    letters: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers  # ACB, （1）A
-    apart = next((match for text in fields.answer_texts if (match := _P.each.match(text))), None)  # A C B
-    letters = labels_in(apart[0]) if apart and len(letters) != len(numbers) else letters
+    letters = letters_each(fields, len(numbers))
     for index, (number, name) in enumerate(zip(numbers, names, strict=True)):
         draft = draft_of(item, pieces, fields)
         draft.number, draft.group = number, f"n{item.run}.{item.number}"
@@ -277,22 +297,14 @@ def share_joint_answers(drafts: Sequence[Draft]) -> None:
             waiting.append(draft)
             continue
         several = len(waiting) > 1 and len(draft.answer or "") > 1 and not draft.key_head
-        letters, rest = _letters_in_order(draft)
-        if waiting and len(letters) == len(waiting) + 1:  # 3. … 4. … 5. … 答案：ACD, or D,B,A
-            draft.explanation = rest
+        more = _P.each_left.match(f"{draft.explanation or ''}\n") if draft.answer else None
+        letters = (draft.answer or "") + "".join(labels_in(more[0]) if more else [])  # D,B,A: all in their order
+        if waiting and len(letters) == len(waiting) + 1:  # 3. … 4. … 5. … 答案：ACD
+            draft.explanation = (draft.explanation or "")[more.end() if more else 0 :] or None
             _share([*waiting, draft], letters)
         elif several:
             draft.flag("joint_answer", f"{draft.answer} may answer some of the questions before it")
         waiting = []
-
-
-def _letters_in_order(draft: Draft) -> tuple[str, str | None]:
-    """Return all letters of an answer in their order, also those that its explanation begins with, and the rest."""
-    match = _P.each_left.match(f"{draft.explanation or ''}\n")
-    if not match or not draft.answer:
-        return draft.answer or "", draft.explanation
-    letters = draft.answer + "".join(labels_in(match[0]))
-    return letters, (draft.explanation or "")[match.end() :] or None
 
 
 def _share(drafts: list[Draft], letters: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence, Set
 from rapidfuzz import fuzz
 
 from build_dataset.pipeline.parse import heads
-from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
+from build_dataset.pipeline.parse.fields import opens_explanation, opens_field
 from build_dataset.pipeline.parse.folding import fold, letters_alone, spaceless, width, without_digits
 from build_dataset.pipeline.parse.heads import NumberStyle
 from build_dataset.pipeline.parse.labels import opens_option
@@ -121,8 +121,9 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
         # Once on nearly every page, wherever; but what mostly stands before first options asks: 最可能的诊断是.
         once_a_page = pages >= 2 * REPEATED and len(on) == len(set(on)) >= 0.9 * pages
         asks = 2 * sum(_before_options(index, lines, others) == "first" for index in indices) > len(indices)
-        told = len(text) < _REFRAIN or split_fields(fold(lines[indices[0]].text)).answers  # Gabarito: D
-        if not told and ((once_a_page and not asks) or _apart(indices, lines, others, edges) >= MOSTLY * len(indices)):
+        if len(text) >= _REFRAIN and (
+            (once_a_page and not asks) or _apart(indices, lines, others, edges) >= MOSTLY * len(indices)
+        ):
             refrains.add(text)
     refrains |= _beside(refrains, often, texts)
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
@@ -185,7 +186,8 @@ def _spaceless(line: Line) -> str:
     if line.kind is not LineKind.TEXT or len(folded) > 80 or _P.begins.match(folded) is None:
         return ""
     asks = _P.asks.search(folded) or _P.letters.fullmatch(folded) or heads.number_candidate(0, folded)
-    known = asks or _P.field.match(folded) or heads.group_head(folded) or _opens(folded)
+    field = _P.field.match(folded) or opens_field(folded)  # Antwort, Gabarito: D
+    known = asks or field or heads.group_head(folded) or _opens(folded)
     return "" if known else spaceless(folded)
 
 

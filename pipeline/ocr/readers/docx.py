@@ -29,6 +29,7 @@ _WRAPPERS = {f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}customXml", f"{W}smart
 _SIGNS = {f"{W}tab": "\t", f"{W}ptab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 """Elements that stand for a character."""
 _MOVED = 4  # Half points by which a run is raised or lowered at least to be a script
+_PLAIN = (None, "none", "auto", "000000", "black", "white")  # colours and lines of a run that is not apart
 _DOT = 10.0
 """Points up to which, in both directions, a picture is a dot: sites put some into papers, to know them again."""
 _OFF_PAGE = 800.0  # Points to the right at which a picture stands outside of the page: A4 is 595 wide
@@ -98,7 +99,8 @@ class Walker:
         for part in (self._label(paragraph) + "".join(_text(paragraph))).split("\n"):
             if stripped := tabs_for_gaps(part.strip(" \t\u3000\u00a0")):
                 yield PageLine(stripped, None)
-        formulas = sum(1 for _ in paragraph.iter(f"{W}object"))  # embedded objects are nearly always formulas
+        # embedded objects are nearly always formulas; those with a control are buttons of a form
+        formulas = sum(_is_seen(one) for one in paragraph.iter(f"{W}object") if one.find(f"{W}control") is None)
         formulas += sum(omml.linearise(one) is None for one in paragraph.iter(f"{omml.M}oMath") if len(one))
         yield from (PageLine("", None, LineKind.FORMULA) for _ in range(formulas))
         pictures = sum(map(_is_seen, _own(paragraph, f"{W}drawing", f"{W}pict")))
@@ -183,7 +185,10 @@ def _text(element: Any) -> Iterator[str]:
         elif tag == f"{W}sym":
             yield glyphs.fold(chr(integer(child, "char", 16) or 0xFFFD), str(child.get(f"{W}font")))
         elif tag == f"{W}r":
-            yield set_apart(_scripted(child)) if _is_apart(child) else _scripted(child)
+            marks = {name: value_of(child, "rPr", name) for name in ("b", "u", "color", "highlight")}
+            bold = child.find(f"{W}rPr/{W}b") is not None and marks["b"] not in ("0", "false")
+            apart = bold or any(marks[name] not in _PLAIN for name in ("u", "color", "highlight"))
+            yield set_apart(_scripted(child)) if apart else _scripted(child)
         else:
             yield from _text(child)
 
@@ -198,14 +203,6 @@ def _scripted(run: Any) -> str:
     return glyphs.subscript(text) if value == "subscript" or lower else text
 
 
-def _is_apart(run: Any) -> bool:
-    """Return whether a run is bold, underlined, coloured or highlighted."""
-    marks = {name: value_of(run, "rPr", name) for name in ("b", "u", "color", "highlight")}
-    bold = run.find(f"{W}rPr/{W}b") is not None and marks["b"] not in ("0", "false")
-    plain = (None, "none", "auto", "000000", "black", "white")
-    return bold or any(marks[name] not in plain for name in ("u", "color", "highlight"))
-
-
 def _own(paragraph: Any, *tags: str) -> list[Any]:
     """Elements of a paragraph without those in its text boxes, and without fallbacks for older programs."""
     found = [one for one in paragraph.iter(*tags) if next(one.iterancestors(f"{_MC}Fallback"), None) is None]
@@ -214,13 +211,13 @@ def _own(paragraph: Any, *tags: str) -> list[Any]:
 
 
 def _is_seen(picture: Any) -> bool:
-    """Return whether a drawing or picture shows something: no dot, nothing moved off the page."""
+    """Return whether a drawing, picture or object shows something: no dot, nothing moved off the page."""
     places: dict[str, float] = {}
     shown = any(str(child.tag).endswith(("}imagedata", "}blip")) for child in picture.iter())
     if not shown and picture.find(f".//{W}txbxContent") is not None:  # a frame with text
         return False
-    if picture.tag == f"{W}pict":
-        if not any(child.tag.endswith("}imagedata") for child in picture.iter()):
+    if picture.tag in (f"{W}pict", f"{W}object"):
+        if picture.tag == f"{W}pict" and not any(child.tag.endswith("}imagedata") for child in picture.iter()):
             return False
         styles = [str(child.get("style")) for child in picture.iter() if child.get("style")]
         places = {name: float(value) for name, value in _P.length.findall(styles[0] if styles else "")}

@@ -122,6 +122,9 @@ def _pieces(root: Any, *, apart: bool) -> Iterator[str]:
         if item.tag == "summary":
             own = [_P.toggle.sub("", text) for text in own]
         inside = [PICTURE] if item.tag == "img" else [*own, *item]
+        told = " ".join(value for name, value in item.items() if _P.told_in.fullmatch(name))
+        if apart and _P.told.fullmatch(told):
+            inside += ["(正确答案)"] if told == "true" else ["\n", f"答案：{told.upper()}", "\n"]
         if item.tag == "ol":
             _number(item)
         elif item.tag == "li" and item.get("value"):

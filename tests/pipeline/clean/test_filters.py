@@ -38,6 +38,7 @@ def reason(item: Question, **params) -> str | None:
         "最可能的诊断是（ ）[a_12.gif]",
         "具有如下化学结构的药物是",
         "The structure labelled B in the diagram is the",
+        "Which component is 6 in figure T-2?",
         "到院胸部X光和電腦斷層檢查如圖，何者是最有可能的診斷？",
         "病理切片如附圖，診斷為何？",
         "下圖分別為其骨髓抹片與切片",

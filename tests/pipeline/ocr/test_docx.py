@@ -302,6 +302,8 @@ MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
     [
         ("<w:r><w:object/></w:r>", ["formula"]),
         ("<w:r><w:object/><w:object/></w:r>", ["formula"] * 2),
+        ("<w:r><w:object><w:control/></w:object></w:r>", []),  # a button
+        ('<w:r><w:object><w:pict style="width:0.05pt;height:0pt"/></w:object></w:r>', []),
         (f"<m:oMath {MATH}/>", []),
         (f"<m:oMath {MATH}><m:strange/></m:oMath>", ["formula"]),
         (f"<m:oMath {MATH}><m:strange/></m:oMath><w:r><w:object/></w:r>", ["formula"] * 2),

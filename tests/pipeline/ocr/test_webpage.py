@@ -349,6 +349,20 @@ def test_a_fold_in_japanese_leaves_no_words(tmp_path):
     assert [line.text for line in read(path)] == ["題", "正解：2"]
 
 
+@pytest.mark.parametrize(
+    ("page", "lines"),
+    [
+        ('<div data-correct="b"><p>题</p></div>', ["题", "答案：B"]),
+        ('<ul><li>甲</li><li data-correct="true">乙</li></ul>', ["甲", "乙(正确答案)"]),
+        ('<div data-answer="12"><p>题</p></div>', ["题"]),
+    ],
+)
+def test_a_key_in_an_attribute_is_told(tmp_path, page, lines):
+    path = tmp_path / "a.html"
+    path.write_text(page, encoding="utf-8")
+    assert [line.text for line in read(path)] == lines
+
+
 def test_contents_go_and_headings_over_boxes_to_tick_are_questions(tmp_path):
     asked = ["Which of these?", "What of 3 drugs?", "第三题问什么？"]
     contents = "".join(f"| {n} | [{ask}](#q-{n})\n" for n, ask in enumerate(asked, 1))

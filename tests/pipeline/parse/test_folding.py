@@ -111,6 +111,8 @@ def test_gaps_and_control_characters(text: str, expected: str) -> None:
         ("I. 甲\nII. 乙", "I. 甲\nII. 乙"),
         ("甲\n\n\n乙", "甲乙"),
         ("else:\nx = 1", "else:\nx = 1"),
+        ("输出什么？\nclass A {\nint x;\n}", "输出什么？\nclass A {\nint x;\n}"),
+        ("// a.js\nexport default x;", "// a.js\nexport default x;"),
     ],
 )
 def test_the_joint_of_two_lines(text: str, expected: str) -> None:

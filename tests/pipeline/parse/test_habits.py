@@ -37,9 +37,16 @@ def test_an_answer_anywhere_in_the_blank_leaves_the_blank(parse, stem):
     assert "（ ）" in question.stem
 
 
-@pytest.mark.parametrize("mark", ["（C）{}. ", "(C){}.", "C\t{}."])
+@pytest.mark.parametrize("mark", ["（C）{}. ", "(C){}.", "C\t{}.", "[正確答案: C] {}. ", "C\t{} ", "C {} "])
 def test_an_answer_before_the_number_is_read(parse, mark):
     assert told(parse(items(1, 2, mark=mark))) == ["1C", "2C"]
+
+
+@pytest.mark.parametrize("printed", ["  C", "C。", "\tC"])
+def test_letters_behind_most_stems_are_their_answers(parse, printed):
+    found = parse(items(*range(1, 13)).replace("对的是", f"对的是{printed}"))
+    assert told(found) == [f"{number}C" for number in range(1, 13)]
+    assert {question.stem[-3:] for question in found.questions} == {"对的是"}
 
 
 def test_letters_in_a_stem_that_are_no_answer_stay(parse):

@@ -387,19 +387,10 @@ def test_a_figure_in_a_question_before_a_lost_number_may_hide_more() -> None:
 ROOM = "room stands between its lines"
 
 
-@pytest.mark.parametrize(
-    ("whites", "told"),
-    [
-        ((5, 5, 5), None),
-        ((5, 5, 14), None),
-        ((5, 5, 14.5), ROOM),
-        ((3, 5, 12), None),
-        ((3, 5, 12.5), ROOM),
-        ((8, 8, 8), None),
-        ((16, 16, 16), ROOM),
-        ((), None),
-    ],
-)
+CLOSED, OPEN = ((5, 5, 5), (5, 5, 14), (3, 5, 12), (8, 8, 8), ()), ((5, 5, 14.5), (3, 5, 12.5), (16, 16, 16))
+
+
+@pytest.mark.parametrize(("whites", "told"), [*((one, None) for one in CLOSED), *((one, ROOM) for one in OPEN)])
 def test_room_between_the_lines_of_a_question_before_a_lost_number(whites: tuple[float, ...], told: str | None) -> None:
     pieces = lay(*whites)
     other = lay(5, 5, 5, 5, 5, top=500.0, first=20)

@@ -57,7 +57,18 @@ def test_known_furniture_behind_last_options_is_cut_off_and_told(furniture):
 
 
 @pytest.mark.parametrize(
-    "furniture", ["（4分）", "（正确答案个数：3个）", " 百度", " 谷歌一下", " Google", " Answer:", "查看答案"]
+    "furniture",
+    [
+        "（4分）",
+        "（正确答案个数：3个）",
+        " 百度",
+        " 谷歌一下",
+        " Google",
+        " Answer:",
+        "查看答案",
+        "编号 选项",
+        "👉 点击看解析",
+    ],
 )
 def test_known_furniture_behind_stems_is_cut_off_and_told(furniture):
     caught = cast("x.md", [Reading(question(at, stem=question(at).stem + furniture)) for at in range(1, 41)])
@@ -72,6 +83,19 @@ def test_numbers_that_do_not_rise_at_the_end_of_last_options_belong_to_them(numb
     given = [Reading(question(at, last=f" in Zone {numbers[at % len(numbers)]}.")) for at in range(1, 41)]
     caught = cast("x.md", given, SourceParams(accept=["repeated_text"]))
     assert [one.question.options for one in caught.readings] == [one.question.options for one in given]
+
+
+@pytest.mark.parametrize("foot", [" 硬化 {}", "网校题库会员专享资料下载"])
+def test_a_last_option_that_ends_as_no_other_does_waits_while_the_rest_of_its_source_is_kept(foot):
+    given = [Reading(question(at, last=foot.format(at + 3) if at % 4 == 0 else "")) for at in range(1, 61)]
+    found = cast("x.md", given)
+    waiting = [(doubt.reason, [one.question.number for one in doubt.readings]) for doubt in found.doubts]
+    assert (waiting, len(found.readings)) == ([("foot_inside", [*range(4, 61, 4)])], 45)
+
+
+def test_the_subject_before_each_stem_is_kept_as_a_comment():
+    found = cast("x.md", [Reading(question(at, stem=f"[W] Was ist Nummer {at}?")) for at in range(1, 20)])
+    assert {(one.question.stem[:7], one.question.comment) for one in found.readings} == {("Was ist", "[W]")}
 
 
 def test_assertions_and_reasons_are_no_text_that_a_site_repeats():

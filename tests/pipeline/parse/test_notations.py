@@ -51,6 +51,8 @@ def parsed(text):
         "{at}. {name}病首选的是\n- [] {name}甲\n[x] {name}乙\n- [] {name}丙\n- [] {name}丁",
         "{at}. {name}病首选的是\n- a) {name}甲\n- b) {name}乙 X\n- c) {name}丙\n- d) {name}丁",
         "[单选]{at}.{name}病首选的是\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁\n答案:B",
+        "G1A0{at} (B) [97.3{at}]\n{name}病首选的是\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁\n~~",
+        "{at}. {name}病首选的是\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁\nAntwort\nAntwort: B",
         "C{at}. {name}病首选的是\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁\n答案:B",
         "Bài {at}: {name}病首选的是\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁\nĐáp án: B",
         "{at}. {name}病首选的是？B\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁",

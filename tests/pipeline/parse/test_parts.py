@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 
 from build_dataset.pipeline.parse.draft import Draft
-from build_dataset.pipeline.parse.fields import split_fields
+from build_dataset.pipeline.parse.fields import Fields, split_fields
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.outline import Block, NumberedItem
 from build_dataset.pipeline.parse.paper import finish
@@ -71,7 +71,7 @@ def after_options(head):
     ],
 )
 def test_parts_with_options_of_their_own(head, answers, expected):
-    assert inside(parts_with_options(head, answers)) == expected
+    assert inside(parts_with_options(head, Fields("", tuple(answers), (), None, False))) == expected
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,14 @@ def test_options_that_run_on_after_an_answer(text, expected):
         (
             f"2.3. 甲\nA. 一 B. 二 C. 三\nA. 四 B. 五 C. 六\n答案：AB\n{items(4)}",
             ["2  一|二|三=A <甲>", "3  四|五|六=B <甲>", "4 第4项对的是 甲|乙|丙|丁= no_answer"],
+        ),
+        (
+            f"2. 甲是（ ），乙是（ ）。\nA. 一\nB. 二\nC. 三\n》\nA. 四\nB. 五\nC. 六\n解答：答案选择B|A。\n{items(3)}",
+            [
+                "2a （1） 一|二|三=B (答案选择B|A。) <甲是（ ），乙是（ ）。>",
+                "2b （2） 四|五|六=A (答案选择B|A。) <甲是（ ），乙是（ ）。>",
+                "3 第3项对的是 甲|乙|丙|丁= no_answer",
+            ],
         ),
         (
             f"2.3. 甲\nA. 一 B. 二 C. 三\n答案：AB\n{items(4)}",

@@ -19,21 +19,13 @@ from tests.pipeline.parse.conftest import document_of, lines_of
 
 def make(texts: list[str], *, a_page: int = 1000, width: float | None = None) -> list[Line]:
     """Lines of a document; with a width, each ends where its characters of 10 pt do."""
-    return [
-        Line(
-            document="d",
-            page=index // a_page + 1,
-            order=index % a_page,
-            text=text,
-            box=None
-            if width is None
-            else Box(x0=50, y0=10 * index, x1=50 + min(width, 10 * len(text)), y1=10 * index + 10),
-            confidence=None,
-            column=0,
-            kind=LineKind.TEXT,
-        )
-        for index, text in enumerate(texts)
-    ]
+    lines = []
+    for index, text in enumerate(texts):
+        end = 50 + min(width or 0, 10 * len(text))
+        box = None if width is None else Box(x0=50, y0=10 * index, x1=end, y1=10 * index + 10)
+        place = {"page": index // a_page + 1, "order": index % a_page, "text": text, "box": box}
+        lines.append(Line(document="d", confidence=None, column=0, kind=LineKind.TEXT, **place))
+    return lines
 
 
 def item(number: int, tail: str = "最可能的诊断是") -> list[str]:
@@ -82,12 +74,8 @@ def test_phrases_of_questions_stay_however_often_they_come(phrase):
 def test_the_rest_of_a_full_line_stays():
     texts = []
     for number in range(1, 10):
-        texts += [
-            f"{number}．第{number}位患者的情形如下列各选项所述者为",
-            f"A．胃炎{number}",
-            f"B．{'因' * 32}导致的",
-            "急性呼吸综合征",
-        ]
+        stem = f"{number}．第{number}位患者的情形如下列各选项所述者为"
+        texts += [stem, f"A．胃炎{number}", f"B．{'因' * 32}导致的", "急性呼吸综合征"]
     kept = [line.text for line in without_running(make(texts, width=340))]
     assert kept.count("急性呼吸综合征") == 9
 
@@ -177,19 +165,11 @@ def test_a_foot_comes_three_times_and_with_a_tenth_of_the_items(items, least):
 )
 def test_what_asks_once_on_every_page_stays_and_so_do_the_last_options(pages, phrase, unit):
     """One question a page, as in slides; numbers of last options may follow those of pages."""
-    items = [
-        [
-            f"{page}．患者{20 + page}岁，突发腹痛{page}小时，查体可见肠型",
-            phrase,
-            "A．甲",
-            "B．乙",
-            "C．丙",
-            f"D．{page}{unit}",
-        ]
-        for page in range(1, pages + 1)
-    ]
-    texts = [line for one in items for line in one]
-    assert [line.text for line in without_running(make(texts, a_page=len(items[0])))] == texts
+    texts = []
+    for page in range(1, pages + 1):
+        stem = f"{page}．患者{20 + page}岁，突发腹痛{page}小时，查体可见肠型"
+        texts += [stem, phrase, "A．甲", "B．乙", "C．丙", f"D．{page}{unit}"]
+    assert [line.text for line in without_running(make(texts, a_page=6))] == texts
 
 
 @pytest.mark.parametrize("count", range(11))
@@ -203,21 +183,11 @@ def test_a_short_line_leaves_where_it_stands_beside_a_foot_in_four_fifths_of_its
 
 def stamped(pages: int, at: int, name: str = "天天学医网", confidence: float | None = 0.9) -> list[tuple[int, int]]:
     """Page and place of the lines that keep a name which stands beside one line of each of the first pages."""
-    lines = [
-        Line(
-            document="d",
-            page=page,
-            order=order,
-            text=f"第{page}页情形{order}的文字" + (f"\t{name}" if page <= pages and order == at else ""),
-            box=None,
-            confidence=confidence,
-            column=0,
-            kind=LineKind.TEXT,
-        )
-        for page in range(1, 5)
-        for order in range(12)
-    ]
-    return [(line.page, line.order) for line in without_running(lines) if "\t" in line.text]
+    places = [(page, order) for page in range(1, 5) for order in range(12)]
+    beside = {place: f"\t{name}" for place in places if place[0] <= pages and place[1] == at}
+    lines = make([f"第{page}页情形{order}的文字{beside.get((page, order), '')}" for page, order in places], a_page=12)
+    kept = without_running([line.model_copy(update={"confidence": confidence}) for line in lines])
+    return [(line.page, line.order) for line in kept if "\t" in line.text]
 
 
 @pytest.mark.parametrize("at", range(12))

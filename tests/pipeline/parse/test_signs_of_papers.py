@@ -43,12 +43,13 @@ def test_a_sign_before_all_labels_is_no_part_of_any_text(sign, keys):
     } == {*"）甲乙丙丁"}
 
 
+@pytest.mark.parametrize("joint", ["\n", "\t"])
 @given(st.lists(st.integers(0, 3), min_size=8, max_size=12))
-def test_one_star_behind_a_label_of_each_item_marks_the_right_option(keys):
+def test_one_star_behind_a_label_of_each_item_marks_the_right_option(joint, keys):
     starred = []
     for at, right in enumerate(keys, 1):
-        starred.append(f"{at}. 第{at}项首选的是")
-        starred += [f"{'ABCD'[n]}) {'* ' if n == right else ''}{text}{at}" for n, text in enumerate("甲乙丙丁")]
+        rows = [f"{'ABCD'[n]}) {'* ' if n == right else ''}{text}{at}" for n, text in enumerate("甲乙丙丁")]
+        starred.append(f"{at}. 第{at}项首选的是{joint}" + "\n".join(rows))
     found = parse("\n".join(starred))
     assert told(found) == [f"{at}{'ABCD'[key]}" for at, key in enumerate(keys, 1)]
     assert not any("*" in option.text for one in found.questions for option in one.options)
