@@ -56,7 +56,8 @@ def _blanks(printed: Pixels, ink: Pixels, words: Sequence[Word], em: float) -> I
         near = [one for one in row if min(abs(left - one.box[2]), abs(one.box[0] - right)) < side]
         taken = any(min(one.box[2], right) - max(one.box[0], left) > side for one in row)
         taken |= bool(ink[max(0, round(middle - em)) : top, left + height : right - height].any())
-        ends = [printed[top : top + height, end : end + side] for end in (max(0, left - side), right)]
+        rule = printed[max(0, top - height) : top + 2 * height]  # A long one that leans goes on higher or lower
+        ends = rule[:, max(0, left - side) : left], rule[:, right : right + side]
         on = any(end.size and end.any(axis=0).all() for end in ends)
         if near and not (taken or on) and height < _THIN * em and width < _BLANK[1] * em:
             yield Word("____", _in_row((left, top, right, top), near[0]), 1.0, ())

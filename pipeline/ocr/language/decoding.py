@@ -50,6 +50,7 @@ _LEARNED = 0.99  # Probability of a character, in any form, from which a text is
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _UNKNOWN = 0.5  # The most that a character is sure of where a look-alike fits far better, or beside unclaimed ink
 FEATURES = 9
+Box: TypeAlias = tuple[float, float, float, float]  # Left, top, right, bottom
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
 _WEIGHTS: NDArray[np.float64] = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
@@ -70,9 +71,6 @@ class WordDraft:
     odds: dict[int, float]  # The same with the language
     changes: dict[int, str]  # What was seen in a changed place
     fits: dict[int, float]  # Natural logarithm of an unsure character's probability among what stands around it
-
-
-Box: TypeAlias = tuple[float, float, float, float]  # Left, top, right, bottom
 
 
 class _Choice(NamedTuple):
@@ -100,8 +98,8 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
         labels = {found.end() - 1 for found in letters.OPTION.finditer(draft.text)}
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
         told = dict(zip(places, probabilities(rows).tolist(), strict=True))
-        others = {at: draft.text[at] for at, seen in draft.changes.items() if plain(seen) != plain(draft.text[at])}
-        left = {at: char for at, char in others.items() if is_ideograph(char) and told[at] < _WRITTEN}
+        changed = {at: draft.text[at] for at, seen in draft.changes.items() if plain(seen) != plain(draft.text[at])}
+        left = {at: char for at, char in changed.items() if is_ideograph(char) and told[at] < _WRITTEN}
         told |= {at: min(1 - told[at], _UNKNOWN) for at in left}
         sure = {at: min(one, _UNKNOWN) if at in draft.strange else one for at, one in told.items() if at not in labels}
         sure |= letters.chances_of_marks(draft.text, draft.doubts)

@@ -127,7 +127,7 @@ def plain(char: str) -> str:
     from opencc import OpenCC
 
     folded = unicodedata.normalize("NFKC", char)
-    if is_ideograph(folded) and not (folded.encode("big5", "ignore") or folded.encode("gb2312", "ignore")):
+    if is_ideograph(folded) and not folded.encode("big5", "ignore") + folded.encode("gb2312", "ignore"):
         folded = OpenCC("hk2t").convert(OpenCC("jp2t").convert(folded))
     return _VARIANTS.get(folded) or simple_forms().get(folded, folded)
 
