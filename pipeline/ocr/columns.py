@@ -48,11 +48,9 @@ def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], cros
         return False
     first = [min(row, key=lambda found: found[0].x0)[1] for row in rows_right]
     labels = [found[1] for text in first if (found := _P.option.match(text))]
-    if len(labels) > 0.7 * len(rows_right):  # options side by side: A. … B. … / C. … D. …
-        return False
-    # Lines of prose rather than cells of a grid: half of the rows of each side hold words.
+    # Lines of prose, no cells of a grid: half of the rows of each side hold words. No options: A. … B. … / C. … D. …
     sides = [[any(_P.prose.search(text) for _, text in row) for row in side] for side in (rows_left, rows_right)]
-    return all(2 * sum(worded) >= len(worded) for worded in sides)
+    return len(labels) <= 0.7 * len(rows_right) and all(2 * sum(worded) >= len(worded) for worded in sides)
 
 
 def _in_rows(side: list[tuple[Rect, str]]) -> list[str]:

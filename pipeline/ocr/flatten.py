@@ -64,7 +64,14 @@ def flatten(pixels: Pixels) -> Flat:
     x, y = np.meshgrid(np.linspace(0, size[0], NODES[1]), np.linspace(0, size[1], NODES[0]))
     places = np.stack([x + _shear(pieces, size, slope, x, y), y], axis=2) / size
     places[:, :, 1] += (_weights(places.reshape(-1, 2), NODES) @ field).reshape(NODES) / size[1]
-    return Flat(_moved(pixels, places), places)
+    middles = ((np.arange(side) + 0.5) / side for side in pixels.shape[:2])
+    down, across = map(_tents, middles, NODES)
+    shape = enumerate((pixels.shape[1], pixels.shape[0]))
+    right, below = ((down @ places[:, :, axis] @ across.T * side - 0.5).astype(np.float32) for axis, side in shape)
+    moved = cv2.remap(
+        pixels, right, below, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+    )  # Each pixel from where it was
+    return Flat(np.asarray(moved, dtype=np.uint8), places)
 
 
 def unflatten(box: Rect, nodes: Floats, width: float, height: float) -> Rect:
@@ -127,7 +134,11 @@ def _field(pieces: _Pieces, size: tuple[int, int]) -> tuple[Floats, float] | Non
     np.add.at(sums, owners, matrix)
     matrix = np.asarray(matrix - (sums / count[:, None])[owners], np.float64)
     apart = points[:, 1] - level[owners]
-    bend = _bending()
+    rows, columns = NODES
+    second = [np.diff(np.eye(count), 2, axis=0) for count in NODES]
+    along, across = np.kron(np.eye(rows), second[1]), np.kron(second[0], np.eye(columns))
+    twist = np.kron(np.diff(np.eye(rows), axis=0), np.diff(np.eye(columns), axis=0))
+    bend = _STIFF * (along.T @ along + 4 * across.T @ across + 0.5 * twist.T @ twist) + _LEVEL * np.eye(rows * columns)
     trust: Floats = np.ones(len(apart))
     field: Floats = np.zeros(matrix.shape[1])
     for _ in range(4):
@@ -142,17 +153,6 @@ def _field(pieces: _Pieces, size: tuple[int, int]) -> tuple[Floats, float] | Non
     after = np.percentile(np.abs(apart - matrix @ field), 90)
     bent = unlevel > _FLAT * pieces.height and after < _BETTER * before
     return (field, slope) if bent or abs(slope) > _TURNED else None
-
-
-def _bending() -> Floats:
-    """Return the cost of a field that bends between its nodes, and a small one of any shift."""
-    rows, columns = NODES
-    second = [np.diff(np.eye(count), 2, axis=0) for count in NODES]
-    along = np.kron(np.eye(rows), second[1])
-    across = np.kron(second[0], np.eye(columns))
-    twist = np.kron(np.diff(np.eye(rows), axis=0), np.diff(np.eye(columns), axis=0))
-    cost = along.T @ along + 4 * across.T @ across + 0.5 * twist.T @ twist
-    return np.asarray(_STIFF * cost + _LEVEL * np.eye(rows * columns), dtype=np.float64)
 
 
 def _weights(places: Floats, shape: Sequence[int]) -> Floats:
@@ -185,13 +185,3 @@ def _shear(pieces: _Pieces, size: tuple[int, int], slope: float, x: Floats, y: F
     best = max((score(p, q), -abs(p) - abs(q), p, q) for p in _SHEARS for q in _SHEARS if abs(p - q) < 0.09)
     p, q = best[2:] if best[0] > _CLEAR * score(-slope, -slope) else (-slope, -slope)
     return np.asarray((p + (q - p) * x / size[0]) * (y - size[1] / 2), dtype=np.float64)
-
-
-def _moved(pixels: Pixels, nodes: Floats) -> Pixels:
-    """Return the page with every pixel taken from where the nodes say."""
-    height, width = pixels.shape[:2]
-    middles = ((np.arange(side) + 0.5) / side for side in (height, width))
-    down, across = map(_tents, middles, NODES)
-    places = (down @ nodes[:, :, axis] @ across.T * side - 0.5 for axis, side in enumerate((width, height)))
-    x, y = (place.astype(np.float32) for place in places)
-    return np.asarray(cv2.remap(pixels, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)

@@ -60,9 +60,8 @@ def subscript(text: str) -> str:
 def in_script(text: str, mark: str) -> str | None:
     """The text in superscript (mark ^) or subscript (_) characters; None where one has none."""
     table, folded = _SUPER if mark == "^" else _SUB, text.translate(_FOLD_SCRIPT)
-    if all(char in table or char == " " for char in folded):
-        return "".join(table.get(char, char) for char in folded)
-    return None
+    raised = all(char in table or char == " " for char in folded)
+    return "".join(table.get(char, char) for char in folded) if raised else None
 
 
 def _marked(mark: str, text: str) -> str:

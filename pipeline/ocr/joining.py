@@ -113,10 +113,8 @@ def _listed(pages: Sequence[DocumentState]) -> str:
     numbers = {_number(one) for one in pages} if all(map(_series, names)) else {0}
     missing = sorted(set(range(min(numbers), max(numbers))) - numbers)[: _NAMED + 1]
     told = ", ".join(names) if len(names) <= _NAMED else f"{names[0]}, {names[1]} … {names[-1]}"
-    told = f"{len(pages)} pictures ({told})"
-    if 0 < len(missing) <= _NAMED:
-        told += f", without number {', '.join(map(str, missing))},"
-    return told
+    lacks = f", without number {', '.join(map(str, missing))}," if 0 < len(missing) <= _NAMED else ""
+    return f"{len(pages)} pictures ({told}){lacks}"
 
 
 def _joined(name: str, pages: Sequence[DocumentState], build: Path) -> DocumentState:

@@ -185,24 +185,16 @@ def segment_text(segment: Sequence[TextRun]) -> str:
     """The text of runs that stand beside each other, with spaces and tabs where the gaps say so."""
     if len(segment) == 1:
         return segment[0].text.strip(" ")
-    main = _main(segment)
+    lengths: dict[int, int] = defaultdict(int)  # Characters by size in points; a question's number may be the largest
+    for run in segment:
+        lengths[round(run.size)] += len(run.text)
+    size = max(lengths, key=lambda size: (lengths[size], size))
+    main = max((run for run in segment if round(run.size) == size), key=lambda run: len(run.text))
     parts = [_script(segment[0], main, None)]
     for last, run in pairwise(segment):
         text = _script(run, main, last)
         parts += [_joint(last, run, parts[-1], text), text]
     return "".join(parts).strip(" ")
-
-
-def _main(segment: Sequence[TextRun]) -> TextRun:
-    """The run whose size and baseline are those of the line: the longest of the size most characters have.
-
-    The largest is no guide: question numbers may be printed larger than the line they open.
-    """
-    lengths: dict[int, int] = defaultdict(int)  # characters by size in whole points
-    for run in segment:
-        lengths[round(run.size)] += len(run.text)
-    size = max(lengths, key=lambda size: (lengths[size], size))
-    return max((run for run in segment if round(run.size) == size), key=lambda run: len(run.text))
 
 
 def _script(run: TextRun, main: TextRun, last: TextRun | None) -> str:

@@ -1,7 +1,7 @@
 """Lone numbers, labels and ends of lines (`）行。`) that detection overlooks, since it sees a page made small."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import cv2
@@ -21,6 +21,11 @@ _LONG = 6.0  # Width in em of what stands behind a line, at most: 　）行。
 _MOST = 30  # Places of ink looked at on a page: each costs the reading of a few characters
 _CONTEXT = 4  # Em of the line that are read with them, so that they are no longer alone
 _SAME = 1  # First characters of the line that must be read as before; of one that begins with a digit twice as many
+_BLANK, _THIN, _BESIDE, _FOOT = (1.5, 15.0), 0.3, 0.7, (0.25, 0.8)
+"""Of a ruled blank, in em: its least and greatest width, height at most, distance from a word of its row at most, and
+distance of its rule below the middle of the row."""
+_SHARED = 0.3  # Em that two boxes share, from which one begins in the number that the other holds
+_NUMBER = re.compile(r"\d{1,3}[.．、]?")
 _LABEL = re.compile(r"\d{1,3}[.．、]?|[A-H][.．、]")
 _TAIL, _LEGIBLE = re.compile("[)）]|.*[\u3400-\u9fff]"), 0.7
 """Texts behind a line that are taken, and their least confidence: no tick or speck, read as a letter or mark."""
@@ -32,12 +37,30 @@ def with_overlooked(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) ->
         return []
     em = _EM * float(np.median([word.height for word in words]))
     found = [_apart(word, pixels, em) for word in _once(words, em)]
-    ink = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) < _INK, dtype=np.uint8)
+    printed = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) < _INK, dtype=np.uint8)
+    ink = printed.copy()
     for word in words:
         cv2.fillConvexPoly(ink, np.array(word.corners, np.int32), (0,))
     before = (_before(engine, pixels, em, *one) for one in _candidates(ink, words, em)[:_MOST])
     behind = (_behind(engine, pixels, em, *one) for one in _candidates(ink, words, em, behind=True)[:_MOST])
-    return [*found, *(word for word in (*before, *behind) if word)]
+    return [*found, *(word for word in (*before, *behind) if word), *_blanks(printed, ink, words, em)]
+
+
+def _blanks(printed: Pixels, ink: Pixels, words: Sequence[Word], em: float) -> Iterator[Word]:
+    """Yield the ruled blanks in ``ink`` beside words: thin, at the foot of a row, nothing on them, no table's rule."""
+    whole = cv2.morphologyEx(cv2.dilate(ink, np.ones((3, 1))), cv2.MORPH_CLOSE, np.ones((3, round(_BESIDE * em))))
+    lines = cv2.morphologyEx(whole, cv2.MORPH_OPEN, np.ones((1, round(_BLANK[0] * em))))
+    for left, top, width, height, _ in cv2.connectedComponentsWithStats(lines)[2][1:].tolist():
+        right, middle, side = left + width, top + height / 2, round(_BESIDE * em)
+        row = [one for one in words if _FOOT[0] * em < middle - _level(one, left) < _FOOT[1] * em]
+        near = [one for one in row if min(abs(left - one.box[2]), abs(one.box[0] - right)) < side]
+        taken = any(min(one.box[2], right) - max(one.box[0], left) > side for one in row)
+        taken |= bool(ink[max(0, round(middle - em)) : top, left + height : right - height].any())
+        rule = printed[max(0, top - height) : top + 2 * height]  # A long one that leans goes on higher or lower
+        ends = rule[:, max(0, left - side) : left], rule[:, right : right + side]
+        on = any(end.size and end.any(axis=0).all() for end in ends)
+        if near and not (taken or on) and height < _THIN * em and width < _BLANK[1] * em:
+            yield Word("____", _in_row((left, top, right, top), near[0]), 1.0, ())
 
 
 def _before(engine: OcrEngine, pixels: Pixels, em: float, box: Corners, word: Word) -> Word | None:
@@ -80,13 +103,16 @@ def _in_row(box: Corners, word: Word) -> tuple[tuple[float, float], ...]:
 
 
 def _once(words: Sequence[Word], em: float) -> list[Word]:
-    """Return the words without a first letter that is the last one of the word whose box reaches into theirs."""
+    """Return the words without what stands in the word whose box reaches into theirs: its last letter, its digits."""
     found = []
-    for word in words:  # Of "(B)medullary carcinoma" and "a (C)ductal" the a is one
-        x, twice = word.box[0], re.match(r"[A-Za-z]\s+(?=\S)", word.text)
+    for word in words:  # Of "(B)medullary carcinoma" and "a (C)ductal" the a is one; of "8" and "3 下列" the 8
+        x, twice = word.box[0], re.match(r"([A-Za-z])\s+(?=\S)", word.text)
         row = [one for one in words if abs(_level(one, x) - _level(word, x)) < 0.5 * em]
-        ends = {one.text[-1] for one in row if one.box[0] < x < one.box[2] - 0.1 * em}
-        found.append(_from(word, twice.end()) if twice and twice[0][0] in ends else word)
+        over = [one for one in row if one.box[0] < x < one.box[2] - 0.1 * em]
+        shared = max(((one.box[2] - x) / em for one in over if _NUMBER.fullmatch(one.text)), default=0.0)
+        if shared > _SHARED:
+            twice = re.match(rf"()\d{{{max(1, round(shared / 0.5))}}}\s*(?=\S)", word.text)
+        found.append(_from(word, twice.end()) if twice and any(one.text.endswith(twice[1]) for one in over) else word)
     return found
 
 

@@ -203,11 +203,10 @@ def lies_under_text(box: Rect, runs: Sequence[TextRun]) -> bool:
 
 def _crosses(row: list[TextRun], box: Rect) -> bool:
     """Return whether a line runs through the middle of a box, from one side to the other."""
-    if not box.y0 + 0.15 * box.height < row[0].box.middle < box.y1 - 0.15 * box.height:
-        return False
+    level = box.y0 + 0.15 * box.height < row[0].box.middle < box.y1 - 0.15 * box.height
     row = sorted(row, key=lambda run: run.box.x0)
     whole = all(after.box.x0 - before.box.x1 < 2 * after.size for before, after in pairwise(row))
-    return whole and row[0].box.x0 < box.x0 - row[0].size and row[-1].box.x1 > box.x1 + row[-1].size
+    return level and whole and row[0].box.x0 < box.x0 - row[0].size and row[-1].box.x1 > box.x1 + row[-1].size
 
 
 def _inside_length(row: list[TextRun], box: Rect) -> float:

@@ -112,10 +112,8 @@ def is_mojibake(text: str) -> bool:
     """Return whether characters are valid but cannot be what is printed: a wrong encoding, shifted glyph numbers."""
     if len(_P.latin1.findall(text)) > 0.3 * max(20, len(text)):  # GBK as Latin-1: ¼±ÐÔÎ¸Ñ×
         return True
-    ideographs = _P.ideograph.findall(text)
-    if len(ideographs) < 30:  # too few for a share
-        return False
-    return sum(map(is_common, ideographs)) < MIN_COMMON * len(ideographs)
+    ideographs = _P.ideograph.findall(text)  # fewer than 30 are too few for a share
+    return len(ideographs) >= 30 and sum(map(is_common, ideographs)) < MIN_COMMON * len(ideographs)
 
 
 # Coverage of the printed text by the text layer. Ink that looks like lines of text and is not in the layer can only

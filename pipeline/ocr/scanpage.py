@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import atan2, cos, degrees, hypot, radians, sin
 from typing import Any
 
@@ -25,6 +26,7 @@ _LARGE, _ROWS = 1.8, 0.3
 """Size of a watermark's word beside the words that it stands among, and distance of their rows beside its own size."""
 _MIN_ANGLE = 0.15  # Degrees below which straightening changes nothing: 2 points over the width of a page
 _LABEL = re.compile(r"(?:^|(?<=[\t ]))[(（]?([A-H8])(?:\s?[.．、)）:：]\s?(?=\D)|(?=[^\W\dA-Za-z_]))")
+_HALF = re.compile("[(（][A-H][)）][(（][A-H][^)）]")  # (C) and (D甲
 Point = tuple[float, float]
 
 
@@ -151,8 +153,13 @@ def to_page(seen: dict[str, Any], reason: str, engine: str, version: str, langua
 
 
 def _mend_labels(lines: Sequence[PageLine]) -> None:
-    """Make an 8 that stands as a label between those of A and C the B that it is, in place."""
+    """Make an 8 between the labels A and C the B that it is, and close the bracket of (D甲 behind (C), in place."""
     labels = [(line, found.start(1)) for line in lines for found in _LABEL.finditer(line.text)]
+    for (last, start), (line, at) in reversed([*pairwise(labels)]):
+        pair = last.text[max(0, start - 1) : start + 2] + line.text[max(0, at - 1) : at + 2]
+        if _HALF.fullmatch(pair) and ord(pair[4]) == ord(pair[1]) + 1:
+            line.text = f"{line.text[: at + 1]}){line.text[at + 1 :]}"
+            line.unsure += (Unsure(pair[3:5], ")", line.text[at + 2 : at + 8], None, 1.0, at + 1),)
     for before, (line, at), after in zip(labels, labels[1:], labels[2:], strict=False):
         if "".join(one.text[start] for one, start in (before, (line, at), after)) == "A8C":
             line.text = f"{line.text[:at]}B{line.text[at + 1 :]}"

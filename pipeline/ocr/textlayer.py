@@ -60,9 +60,8 @@ def _is_watermark(span: dict[str, Any], page_width: float) -> bool:
     color = span["color"]
     red, green, blue = color >> 16 & 255, color >> 8 & 255, color & 255
     lightness = (299 * red + 587 * green + 114 * blue) / 1000
-    if span.get("alpha", 255) < 100 or lightness > 235:  # of 255
-        return True
-    return bool(span["size"] > page_width / 14 and lightness > 150)  # 42 points of A4
+    huge = span["size"] > page_width / 14  # 42 points of A4
+    return bool(span.get("alpha", 255) < 100 or lightness > 235 or (huge and lightness > 150))  # of 255
 
 
 def _runs(chars: list[Char], size: float, font: str) -> Iterator[TextRun]:

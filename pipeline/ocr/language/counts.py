@@ -31,10 +31,7 @@ Places = Iterator[tuple[int, int]]  # Text and place in it
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-@cache
-def _folding() -> dict[int, int]:
-    """Code of the simplified form by the code of a character; what is no ideograph has one code a kind."""
-    return {ord(old): ord(new) for old, new in simple_forms().items()}
+_folding = cache(lambda: str.maketrans(simple_forms()))
 
 
 @cache
@@ -45,7 +42,7 @@ def look_alikes(table: str = ALIKE) -> dict[str, str]:
 
 
 def codes_of(text: str) -> Codes:
-    """Return a code for each character; traditional and simplified forms have the same one."""
+    """Return a code for each character: of both forms the simplified one's; what is no ideograph has one a kind."""
     found = np.fromiter(map(ord, text.translate(_folding())), np.int64, len(text))
     han = (found >= 0x3400) & (found < 0xA000) | (found >= 0x20000)
     digit = (found >= 0x30) & (found < 0x3A)

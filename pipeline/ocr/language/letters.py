@@ -30,7 +30,7 @@ probability."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
 _BEFORE_L = ("HC", "KC", "aC", "mo")  # Behind these an I is mostly an l: HCl, NaCl, mmol
 _TWICE = re.compile(r"(?<!\d)1(?=l[aeiou][a-z])")  # An l that begins a word, read twice: 1loop
-_VARIANTS = dict(zip("睪尙痺衞髙", "睾尚痹卫高", strict=True))  # Of one character in one script
+_VARIANTS = dict(zip("睪尙痺塡髙", "睾尚痹填高", strict=True))  # Of one character in one script
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 _AS_LIKELY, _GREEK = 8.0, 100.0
 """Factors on the probability of another of the shape, which no language decides, and of one of another alphabet."""
@@ -123,8 +123,12 @@ def share_of(text: str, doubt: Doubt) -> float:
 
 @cache
 def plain(char: str) -> str:
-    """Return the form that a character is folded to: simplified, of half width, on the line."""
+    """Return the form that a character is folded to: simplified, of half width, on the line; Japan's 歳 as 岁."""
+    from opencc import OpenCC
+
     folded = unicodedata.normalize("NFKC", char)
+    if is_ideograph(folded) and not folded.encode("big5", "ignore") + folded.encode("gb2312", "ignore"):
+        folded = OpenCC("hk2t").convert(OpenCC("jp2t").convert(folded))
     return _VARIANTS.get(folded) or simple_forms().get(folded, folded)
 
 

@@ -135,6 +135,20 @@ def test_a_letter_that_two_boxes_share_is_read_once():
     assert texts(with_overlooked(Reads(""), page(), [first, apart])) == ["(B)medullary carcinoma", "a (C)ductal"]
 
 
+def test_a_digit_of_a_number_that_the_box_of_its_line_cuts_is_no_text():
+    number = Word("13", ((100, 102), (132, 102), (132, 130), (100, 130)), 0.9)
+    for left, text in ((118, "6、7歲小朋友"), (128, "36、7歲小朋友")):  # the second box only touches the first
+        assert texts(with_overlooked(Reads(""), page(), [number, line("36、7歲小朋友", left=left)])) == ["13", text]
+
+
+def test_a_ruled_blank_beside_a_line_is_read_as_one_and_other_rules_are_none():
+    [_, blank] = with_overlooked(Reads(""), page((602, 124, 660, 125)), [line("最終的預算在項目")])
+    assert (blank.text, round(blank.box[0], -1), blank.box[1]) == ("____", 600, 100)
+    dash, short, apart, below = (602, 116, 660, 117), (602, 124, 615, 125), (640, 124, 690, 125), (500, 124, 660, 125)
+    for marks in ([dash], [short], [apart], [below], [(602, 124, 660, 125), (620, 106, 640, 118)]):  # it bears text
+        assert "____" not in texts(with_overlooked(Reads(""), page(*marks), [line("最終的預算在項目")]))
+
+
 def test_a_page_without_words_has_no_numbers():
     assert with_overlooked(Reads("7下列何"), page((120, 108, 124, 124)), []) == []
 

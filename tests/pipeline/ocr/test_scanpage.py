@@ -71,27 +71,11 @@ def test_confidence_of_an_engine_that_tells_no_doubts_is_lowered_on_dark_paper()
     assert to_page(rows, "image", "e", "v").confidence == 0.9
 
 
-def test_angles_up_to_eight_degrees_are_straightened_from_a_seventh_of_a_degree_on(flips):
-    steps = [step / 100 for step in range(5, 1000)]
-    assert flips(lambda angle: page_angle([word("题干", 0, 0, 100, 10, angle)]) != 0, steps) == [0.15, 8.01]
-
-
 def test_the_angle_is_the_median_by_length():
     words = [word("a", 0, 0, 30, 9, 1.0), word("b", 0, 0, 40, 9, 2.0), word("c", 0, 0, 25, 9, 3.0)]
     assert page_angle(words) == pytest.approx(2.0)
     assert page_angle([*words, word("d", 0, 0, 50, 9, 4.0)]) == pytest.approx(3.0)
     assert page_angle([]) == 0.0
-
-
-def test_words_a_good_deal_steeper_than_their_page_are_watermarks(flips):
-    def slanted(angle):
-        return is_slanted(word("盗版", 0, 0, 40, 10, angle), 0.0)
-
-    steps = [step / 2 + 0.25 for step in range(180)]
-    assert flips(slanted, steps) == [12.25, 78.25]
-    assert flips(lambda angle: is_slanted(word("盗版", 0, 0, 40, 10, angle), 5.0), steps) == [17.25, 83.25]
-    assert flips(lambda width: is_slanted(word("盗版", 0, 0, width, 10, 40), 0), range(9, 40)) == [16]
-    assert not is_slanted(word("盗", 0, 0, 40, 10, 40), 0.0)
 
 
 def test_a_box_turns_about_its_middle_and_stays_level():
@@ -157,6 +141,7 @@ def test_a_watermark_leans_by_more_than_twelve_degrees_and_is_longer_than_high()
     short = Word("盗版", ((0.0, 0.0), (12.0, 9.0), (6.0, 17.0), (-6.0, 8.0)), 0.9)
     long = Word("盗版", ((0.0, 0.0), (12.8, 9.6), (6.8, 17.6), (-6.0, 8.0)), 0.9)
     assert [is_slanted(short, 0.0), is_slanted(long, 0.0)] == [False, True], "15 and 16 by 10"
+    assert not is_slanted(word("盗", 0, 0, 40, 10, 40), 0.0)
 
 
 def test_a_word_may_have_more_corners_than_four():
@@ -193,6 +178,16 @@ def test_an_8_where_only_the_label_b_can_stand_is_a_b_and_told(lines, read):
     assert read in [line.text for line in page.lines]
     told = [(one.other, one.text) for line in page.lines for one in line.unsure]
     assert told == [("8", "B")] * read.startswith("B")
+
+
+@pytest.mark.parametrize(
+    ("last", "read"), [("(D丁戊己", "(D)丁戊己"), ("(E丁戊己", "(E丁戊己"), ("(D)丁戊己", "(D)丁戊己")]
+)
+def test_the_bracket_of_a_label_that_follows_another_is_closed_and_told(last, read):
+    lines = ["(A)甲乙丙", "(B)乙丙丁", "(C)丙丁戊", last]
+    page = to_page(value([word(one, 100, 100 + 40 * at, 120, 24) for at, one in enumerate(lines)]), "image", "e", "v1")
+    assert [line.text for line in page.lines] == [*lines[:3], read]
+    assert [one.text for line in page.lines for one in line.unsure] == [")"] * (last != read)
 
 
 def test_an_unsure_character_has_its_place_on_the_page():
