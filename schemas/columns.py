@@ -15,7 +15,8 @@ _WHOLE = str.maketrans("ıłđø", "ildo")  # letters that no accent is split of
 _MISSPELT = re.compile("awnser|anwser|asnwer|answear")  # Correct_Awnser
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
 _LANGUAGE = re.compile(  # question_de, questionEn
-    r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|bn|cn|de|en|es|fr|hi|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh))"
+    r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|bn|cn|de|en|es|fr|hi|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh"
+    r"|arabic|bengali|chinese|english|french|german|hindi|japanese|korean|portuguese|russian|spanish|urdu))"
 )
 _CHINESE = "一二三四五六七八九十"  # numbers of options
 

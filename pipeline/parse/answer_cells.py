@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
+from statistics import median
 from typing import Any, NamedTuple
 
 from build_dataset.pipeline.parse.cells import Options, string, unpacked
@@ -90,7 +91,9 @@ def _no_places(given: Sequence[Given], encoding: AnswerEncoding) -> str | None:
         return _readings(odd, "of several numbers no option stands in that place")
     read = (cell for cell in given if read_answer(cell.value, cell.options, encoding))
     seen = {number for cell in read for number in answer_numbers(cell.value)}
-    never = sorted({*range(min(seen), max(seen))} - seen) if len(given) >= ENOUGH else []
+    usual = median(len(cell.options.pairs) for cell in given)  # the tenth option of few rows is seldom the key
+    places = {number for number in range(min(seen), max(seen)) if number < usual + (encoding is AnswerEncoding.FROM_1)}
+    never = sorted(places - seen) if len(given) >= ENOUGH else []
     return _readings(given[0], f"{never[0]} is never a key, and {max(seen)} is") if never else None
 
 
@@ -146,6 +149,8 @@ def read_answer(value: Any, options: Options, encoding: AnswerEncoding = AnswerE
     ``AB`` where an option's text is AB, a number that may count options from 0, from 1, or be a text.
     """
     value = unpacked(value)
+    if isinstance(value, dict) and len(value) == 1:  # {"q": "B"}
+        return read_answer(*value.values(), options, encoding)
     if not isinstance(value, list):
         return _read_one(value, options, encoding)
     if len(value) == len(options.pairs) and not is_number(value) and all(flag in (0, 1) for flag in value):

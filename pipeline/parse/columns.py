@@ -1,9 +1,10 @@
 """Roles of a table's columns, options read from them, and facts about cells, by a sample of the table's rows. Pure."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
 from build_dataset.pipeline.parse import cells
@@ -226,6 +227,11 @@ class TableCells:
         texts = [text for cell in read for _, text in cell.pairs]
         seldom = 2 * len({*texts}) > len(texts) > 2 * self.filled[name]
         return seldom and self._share_of_options([name]) >= MOST and (keyed or all(cell.right for cell in read))
+
+    def _unnamed_behind(self, name: str) -> list[str]:
+        """Columns that hold something and have no header of their own, side by side behind one: Column1, column_7."""
+        behind = takewhile(re.compile(r"(?i)column_?\d+").fullmatch, self.names[self.names.index(name) + 1 :])
+        return [column for column in behind if self.filled[column]]
 
     def _free(self) -> list[str]:
         """Columns that hold something and have no role."""

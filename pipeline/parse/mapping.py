@@ -45,6 +45,8 @@ class _Search(TableCells):
         for role in ("stem", "options", "explanation"):  # Chinese ones by their last word: 试题正文, AI 解析
             words = tuple(word for word in map(plain_header, vocabulary()["roles"][role]) if "一" <= word[:1] <= "鿿")
             names = [name for name in self._free() if not roles_of(name) and plain_header(name).endswith(words)]
+            if role == "options":
+                names = [name for name in names if self._share_of_options([name]) >= 0.5 or self._unnamed_behind(name)]
             if role not in self.columns.roles and len(names) == 1:
                 self._take(role, names, "name")
         self._option_columns()
@@ -115,6 +117,9 @@ class _Search(TableCells):
             return
         if roles.get("options"):
             self.columns.comma = sources.mark_between(self.rows, roles["options"], roles.get("answer", ()), ",，、", 0)
+        if (over := roles.get("options", [])) and len(over) == 1 and (behind := self._unnamed_behind(over[0])):
+            self._take_options([*over, *behind], "name")  # 选项, column_6, column_7: one header over several columns
+            return
         single = [name for name in self.names if not isinstance(next(iter(self._values(name)), None), list | dict)]
         groups = sources.likely_options(single, self.filled)
         words = [*groups]
@@ -162,7 +167,9 @@ class _Search(TableCells):
                 self.columns.unused[name] = use or ""
 
     def _left_over_of(self, name: str, asking: Sequence[Fields], least: int = passages.SENTENCE) -> passages.Use | None:
-        use = passages.use_of(name, asking, self._asked, least)
+        keys = [self.names.index(key) for key in self.columns.roles.get("answer", ())]
+        behind = bool(keys) and self.names.index(name) > max(keys)
+        use = passages.use_of(name, asking, self._asked, least, behind=behind)
         if use is passages.Use.UNCLEAR:
             detail = f"{name} holds long texts that stems may rest on"
             how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
@@ -200,7 +207,8 @@ class _Search(TableCells):
 
     def _settle_stem(self) -> None:
         """Settle which of several columns is the stem; look for options in its text where none are elsewhere."""
-        names = self.columns.roles.get("stem", [])
+        roles = self.columns.roles
+        names = roles.get("stem", [])
         if len(names) > 1:
             texts = [name for name in names if self._is_text(name)] or names
             weak = {plain_header(header) for header in vocabulary()["weak"]["stem"]}
@@ -225,12 +233,18 @@ class _Search(TableCells):
                 if apart and apart < self.filled[name]:
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
                 self.columns.roles["stem"] += [name] * bool(apart)
-        if names and not self.columns.has_options():
+        held = [
+            *self.columns.options.values(),
+            *(name for role in ("options", "wrong") for name in roles.get(role, ())),
+        ]
+        if names and all(2 * self.filled[name] <= len(self.rows) for name in held):  # a few may have them apart
+            bare = [row for row in self.rows if not options_of(row, self.columns).pairs]
             keys = self.columns.roles.get("answer", ())
-            self.columns.comma = sources.mark_between(self.rows, self.columns.roles["stem"], keys, "|&", 1)
+            if not self.columns.has_options():
+                self.columns.comma = sources.mark_between(self.rows, self.columns.roles["stem"], keys, "|&", 1)
             # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
-            lettered = [row for row in self.rows if answers.read_answer(cells.first(row, keys), cells.Options([]))]
-            asked = lettered if len(self._letters_in(keys)) > 1 else self.rows
+            lettered = [row for row in bare if answers.read_answer(cells.first(row, keys), cells.Options([]))]
+            asked = lettered if len(self._letters_in(keys)) > 1 else bare
             cut = [cells.labelled(cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (LABELS + "|123456789").find(run) in (0, 12)]

@@ -214,6 +214,7 @@ def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
 
 def _end(stem: str) -> str:
     """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
+    stem = _P.tags_at_end.sub("", stem) if stem.endswith(">") else stem
     if match := _P.bracket_at_end.search(stem):
         return "" if _P.condition.search(stem) else _masked(match[0])  # (다툼이 있는 경우 판례에 의함)
     match = _P.behind_question.search(stem)

@@ -18,13 +18,13 @@ _P = Patterns(__name__)
 _FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
 _FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
 """Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
-_IN_UNUSUAL = re.compile(r"[<(.:\[#_]").search  # one of them stands in every such text
+_IN_UNUSUAL = re.compile(r"[<(.:\[#_¾┐║ÚÝ±ß]").search  # one of them stands in every such text
 _SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _LABELLED = frozenset(beginnings_of(_P.label_again.pattern, 1) | beginnings_of(_P.small.pattern, 1))
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
-_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))  # fill unused cells of options at the end of a row
+_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "Null", "空"))  # fill unused cells at the end of options
 
 
 def numbers_lead(stems: Sequence[str]) -> bool:

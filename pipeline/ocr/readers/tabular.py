@@ -124,8 +124,13 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     texts = {key: part if isinstance(part, list) else [part] for key, part in value.items()}
     texts = {key: some for key, some in texts.items() if some and all(isinstance(one, str) for one in some)}
     long = {key for key, some in texts.items() if _HANDED_DOWN & {*roles_of(key)} or sum(map(len, some)) > _LONG}
-    given = {key: value[key] for key in texts if key in long}  # what belongs to each question below
     asked, held = is_asked(value), list[str]()
+    # {"question": "A case …", "answer": null, "children": [{…}, {…}]}; a title alone is the name of an exam.
+    own = any(_OF_ONE & {*roles_of(key)} for key, part in value.items() if not isinstance(part, bool))
+    weak = () if own else vocabulary()["weak"]["stem"]
+    cases = {key for key in texts if "stem" in roles_of(key) and plain_header(key) not in weak}
+    given = {key: value[key] for key in texts if key in long - cases}  # what belongs to each question below
+    given |= {"context": "\n".join(text for key in texts if key in cases for text in texts[key])} if cases else {}
     for key, part in value.items():
         if plain_header(key) in names and any(isinstance(item, dict | list) for item in _items(part)):
             held.append(key)
@@ -138,7 +143,10 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     for key in dict.fromkeys([*held, *beside] if held and not asked else held):
         kind = {} if plain_header(key) in names else {"type" if len(key.encode()) <= 3 * _LONG else "context": key}
         for row in questions(value[key], depth + 1):
-            yield {**kind, **given, **row} if isinstance(row, dict) else row
+            own = {
+                (f"{name}_above" if "stem" in roles_of(name) and name in row else name): given[name] for name in given
+            }
+            yield {**kind, **own, **row} if isinstance(row, dict) else row
 
 
 def _texts_of(part: Any) -> list[str]:
@@ -185,12 +193,21 @@ def _items(part: Any) -> Iterable[Any]:
 
 def is_asked(value: Any) -> bool:
     """Return whether an object is a question without doubt: two of stem, options and key (true is an option's)."""
-    names = {*map(plain_header, value)} if isinstance(value, dict) else set[str]()
+    if not isinstance(value, dict) or _heads_others(value):
+        return False
+    names = {*map(plain_header, value)}
     parts = {part: set(map(plain_header, known)) for part, known in vocabulary()["options"]["parts"].items()}
     if not names or (names <= set().union(*parts.values()) and len(names & parts["text"]) == 1):
         return False  # {"key": "A", "text": "甲"}
     has = {role for key, part in value.items() if not isinstance(part, bool) for role in roles_of(key)} & _OF_ONE
     return has == _OF_ONE or (bool(has) and _is_question(value))
+
+
+def _heads_others(value: dict[str, Any]) -> bool:
+    """Return whether an object has questions below it and no options of its own: a case, {"children": [{…}, {…}]}."""
+    below = [part for key, part in value.items() if isinstance(part, list) and part and "options" not in roles_of(key)]
+    options = any(part for key, part in value.items() if "options" in roles_of(key))
+    return not options and any(all(map(is_asked, part)) for part in below)
 
 
 def _holds_question(part: Any, depth: int) -> bool:
@@ -270,6 +287,8 @@ class CsvReader:
         lines = [line for line in map(str.strip, text.split("\n")) if line]
         single = sum(line[0] == line[-1] == "'" and f"'{mark}" in line for line in lines)  # 'stem','甲','乙'
         quote = "'" if 2 * single > len(lines) else '"'
+        spaced = text.count(f'{mark} "') > len(lines)  # 1, "甲", "乙"
+        text = text.replace(f"{mark} {quote}", f"{mark}{quote}") if spaced else text
         records = csv.reader(_without_broken(text, mark, quote, told), delimiter=mark, quotechar=quote, strict=True)
         try:
             yield from tables(_bounded(records), frozenset(params.columns))
