@@ -4,11 +4,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, takewhile
+from itertools import groupby, pairwise, takewhile
 from typing import Any, NamedTuple
 
-from build_dataset.pipeline.parse import cells
-from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, Given, is_number, letters_of, quoted_of
+from build_dataset.pipeline.parse import cells, passages
+from build_dataset.pipeline.parse.answer_cells import (
+    MOST,
+    AnswerEncoding,
+    Given,
+    is_number,
+    letters_of,
+    quoted_of,
+    read_answer,
+)
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
 from build_dataset.pipeline.parse.labels import cut_stem, hidden, label_after, label_at
 from build_dataset.schemas.columns import flags_of, in_language, option_groups, plain_header, roles_of, vocabulary
@@ -40,6 +48,7 @@ class Columns:
     """The cells of options begin with the label of their column: A、甲 under A; a bare label is an empty cell."""
     options_in_stem: bool = False
     comma: str | None = None  # the sign between the options of one cell, and before them: 甲,乙,丙,丁; 首选|甲|乙
+    keys: dict[str, AnswerEncoding] = field(default_factory=dict)  # columns of keys that differ in a few rows
     key_is_an_option: bool = False
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
     flags: dict[str, str] = field(default_factory=dict)
@@ -100,6 +109,33 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "", columns.comma)[1]
         return replace(cells.labelled(pairs), inside=hidden(pairs))
     return Options([])
+
+
+def explained(rows: Sequence[Fields], name: str, columns: Columns) -> AnswerEncoding | None:
+    """Return how the numbers of a column count, where explanations quote the options of one reading alone."""
+    told = [(row, cells.text_of(row, columns.roles.get("explanation", ()))) for row in rows]
+    given = [(options_of(row, columns), row.get(name), text) for row, text in told if text]
+    fits = []
+    for how in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1) if len(given) >= _TYPED else ():
+        read = ((it.pairs, read_answer(value, it, how) or (), text) for it, value, text in given)
+        fits += [how] if passages.explains((passages.Asked("", "", *asked), text) for *asked, text in read) else []
+    return fits[0] if len(fits) == 1 else None
+
+
+def disagreements(
+    rows: Sequence[Fields], encodings: Mapping[str, AnswerEncoding], columns: Columns
+) -> list[tuple[str, str]]:
+    """Return the first of two columns that give a row different keys, with what both say, for each such row."""
+    differs = []
+    for row in rows:
+        options = options_of(row, columns)
+        keys = ((name, read_answer(row.get(name), options, how)) for name, how in encodings.items())
+        read = [(name, "".join(answer)) for name, answer in keys if answer]
+        for (first_, meaning), (second, meant) in pairwise(read):
+            if meaning != meant:
+                one_is = f"{first_} = {row.get(first_)!r:.30} is {meaning}"
+                differs.append((first_, f"{one_is}, {second} = {row.get(second)!r:.30} is {meant}"))
+    return differs
 
 
 def mark_between(rows: Sequence[Fields], names: list[str], key: Sequence[str], marks: str, stems: int) -> str | None:

@@ -272,11 +272,11 @@ def _run_from_a(text: str, marks: Sequence[re.Match[str]]) -> list[re.Match[str]
     best: list[re.Match[str]] = []
     for at, first in enumerate(marks):
         before = text[first.start() - 1 : first.start()]
-        if _sign_in(first) != "A" or (before.isascii() and before.isalnum()):
+        if label_in(first) != "A" or (before.isascii() and before.isalnum()):
             continue
         run = [first]
         for mark in marks[at + 1 :]:
-            run += [mark] if _sign_in(mark) == label_at(len(run)) else []
+            run += [mark] if label_in(mark) == label_at(len(run)) else []
         best = run if len(run) >= len(best) else best
     return best
 

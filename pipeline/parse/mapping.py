@@ -5,7 +5,6 @@ A mapping that could be two things is no mapping: the table is stopped with one 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from build_dataset.pipeline.parse import answer_cells as answers, cells, columns as sources, passages
 from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
@@ -20,6 +19,7 @@ SAMPLE = 2000  # number of rows, spread over the table, by which columns are jud
 _LONGER = 4  # how much longer than others the stem is, where no name tells it for sure
 _DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
 _FIGURES = 3  # least number of such rows, and of other pictures
+_TOLERATED = 0.01  # share of rows in which two columns of keys may differ: these rows wait
 _FEW = 10  # least number of rows for letters under a meaningless header to be a key
 
 
@@ -210,8 +210,10 @@ class _Search(TableCells):
         roles = self.columns.roles
         names = roles.get("stem", [])
         if len(names) > 1:
-            texts = [name for name in names if self._is_text(name)] or names
             weak = {plain_header(header) for header in vocabulary()["weak"]["stem"]}
+            kinds = {name: len({*map(str, self._values(name))}) for name in names}  # a description may name a chapter
+            told = [name for name in names if plain_header(name) not in weak or 10 * kinds[name] > max(kinds.values())]
+            texts = [name for name in told if self._is_text(name)] or told
             strong = [name for name in texts if plain_header(name) not in weak] or texts
             pairs = [[(name, cells.string(row.get(name))) for name in strong] for row in self.rows]
             longest, *others = sorted(strong, key=self._length, reverse=True)
@@ -263,7 +265,7 @@ class _Search(TableCells):
             self.problems += [encoding for name in names[:1] if isinstance(encoding := read[name][0], Unclear)]
             return
         self._require_agreement(clear)
-        best = min(clear, key=lambda name: clear[name] is AnswerEncoding.UNKNOWN)  # the first that is known
+        best = min(clear, key=lambda name: (clear[name] is AnswerEncoding.UNKNOWN, -self.filled[name]))
         self.columns.encoding = clear[best]
         same = [name for name in names if name != best and read[name][0] in (clear[best], AnswerEncoding.UNKNOWN)]
         self._take("answer", [best, *same], self.columns.found_by.get("answer", "name"))
@@ -296,22 +298,22 @@ class _Search(TableCells):
             return AnswerEncoding.UNKNOWN, float(not self.filled[name])
         stated = self.declared.answer_as
         encoding = AnswerEncoding(stated) if stated else answers.encoding_of(given, printed=not self.columns.options)
+        encoding = (
+            encoding
+            if isinstance(encoding, AnswerEncoding)
+            else sources.explained(self.rows, name, self.columns) or encoding
+        )
         if isinstance(encoding, AnswerEncoding):
             return encoding, answers.readable_share(given, encoding)
         return Unclear("answers_unclear", f"{name} = {encoding} in dataset.toml"), 1.0
 
     def _require_agreement(self, encodings: Mapping[str, AnswerEncoding]) -> None:
         """Stop where two possible key columns contradict each other."""
-        for row in self.rows if len(encodings) > 1 else ():
-            options = options_of(row, self.columns)
-            keys = ((name, answers.read_answer(row.get(name), options, how)) for name, how in encodings.items())
-            read = [(name, "".join(answer)) for name, answer in keys if answer]
-            for (first, meaning), (second, meant) in pairwise(read):
-                if meaning != meant:
-                    one_is = f"{first} = {row.get(first)!r:.30} is {meaning}"
-                    differs = f"{one_is}, {second} = {row.get(second)!r:.30} is {meant}"
-                    self._stop(f"two columns may be the key and differ: {differs}", "answer", first)
-                    return
+        differs = sources.disagreements(self.rows, encodings, self.columns) if len(encodings) > 1 else []
+        self.columns.keys |= encodings if differs else {}
+        if len(differs) > _TOLERATED * len(self.rows):
+            first, why = differs[0]
+            self._stop(f"two columns may be the key and differ: {why}", "answer", first)
 
     def _by_content(self) -> None:
         """Give roles to columns whose cells leave no doubt, and report other columns that may matter."""

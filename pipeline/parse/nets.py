@@ -208,7 +208,9 @@ def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
     """Return the commonest text that says something, and its times; options that are ``codes`` or verdicts may not."""
     counted = (pair for pair in Counter(texts).most_common() if _P.says.search(pair[0]))
     verdicts = {*vocabulary()["words"]["true_false"]}  # Vero|Falso
-    told = (pair for pair in counted if codes or not {*pair[0].casefold().split("|")} <= verdicts)
+    told = (
+        pair for pair in counted if codes or not {it.strip(" .。") for it in pair[0].casefold().split("|")} <= verdicts
+    )
     return next((pair for pair in told if codes or not _P.codes.fullmatch(pair[0])), ("", 0))
 
 
