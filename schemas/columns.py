@@ -29,10 +29,8 @@ def vocabulary() -> dict[str, Any]:
 
 @cache
 def plain_header(header: str) -> str:
-    """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``.
-
-    Accents do not count, nor how a cell is written: ``Réponse`` is ``reponse``, ``optionsJson`` is ``options``.
-    """
+    """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``."""
+    # Accents do not count, nor how a cell is written: ``Réponse`` is ``reponse``, ``optionsJson`` is ``options``.
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", header))
     text = unicodedata.normalize("NFKC", bare).strip().casefold().translate(_WHOLE)
     bare = _MARKS.sub("", _BRACKETS.sub("", text))
@@ -88,10 +86,8 @@ def flags_of(headers: Iterable[str]) -> dict[str, str]:
 
 
 def option_groups(headers: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Headers of one option each by their word, each group by letter in order: option0 is A, option1 is B.
-
-    Numbers must run on from 0 or 1; letters may begin anywhere and have gaps.
-    """
+    """Headers of one option each by their word, each group by letter in order: option0 is A, option1 is B."""
+    # Numbers must run on from 0 or 1; letters may begin anywhere and have gaps.
     groups: dict[tuple[str, bool], dict[str, str]] = {}
     signs = [header for header in headers if len(plain_header(header)) == 1]  # 甲 乙 丙, as of another alphabet
     if any(alphabet.startswith("".join(signs)) for alphabet in vocabulary()["options"]["alphabets"] if len(signs) > 1):

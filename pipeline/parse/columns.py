@@ -1,13 +1,12 @@
 """Roles of a table's columns, options read from them, and facts about cells, by a sample of the table's rows. Pure."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
-from build_dataset.pipeline.parse import cells, passages
+from build_dataset.pipeline.parse import cells
 from build_dataset.pipeline.parse.answer_cells import (
     MOST,
     AnswerEncoding,
@@ -22,7 +21,7 @@ from build_dataset.pipeline.parse.labels import cut_stem, hidden, label_after, l
 from build_dataset.schemas.columns import flags_of, in_language, option_groups, plain_header, roles_of, vocabulary
 from build_dataset.schemas.grouping import group_values
 
-_TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
+TOLERATED = 0.02  # share of keys that may name an option no column holds, or differ from a second key: typing errors
 _TYPED = 10  # keys of which one alone that names the next label, E of A to D, is a typing error
 _COMMON = "E"  # the last label that exams use: one key F is a typing error where no column is left that could hold it
 _SHOWN = 20
@@ -111,30 +110,14 @@ def options_of(fields: Fields, columns: Columns) -> Options:
     return Options([])
 
 
-def explained(rows: Sequence[Fields], name: str, columns: Columns) -> AnswerEncoding | None:
-    """Return how the numbers of a column count, where explanations quote the options of one reading alone."""
-    told = [(row, cells.text_of(row, columns.roles.get("explanation", ()))) for row in rows]
-    given = [(options_of(row, columns), row.get(name), text) for row, text in told if text]
-    fits = []
-    for how in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1) if len(given) >= _TYPED else ():
-        read = ((it.pairs, read_answer(value, it, how) or (), text) for it, value, text in given)
-        fits += [how] if passages.explains((passages.Asked("", "", *asked), text) for *asked, text in read) else []
-    return fits[0] if len(fits) == 1 else None
-
-
-def disagreements(
-    rows: Sequence[Fields], encodings: Mapping[str, AnswerEncoding], columns: Columns
-) -> list[tuple[str, str]]:
+def disagreements(rows: Sequence[Fields], how: Mapping[str, AnswerEncoding], columns: Columns) -> list[tuple[str, str]]:
     """Return the first of two columns that give a row different keys, with what both say, for each such row."""
     differs = []
-    for row in rows:
-        options = options_of(row, columns)
-        keys = ((name, read_answer(row.get(name), options, how)) for name, how in encodings.items())
-        read = [(name, "".join(answer)) for name, answer in keys if answer]
-        for (first_, meaning), (second, meant) in pairwise(read):
-            if meaning != meant:
-                one_is = f"{first_} = {row.get(first_)!r:.30} is {meaning}"
-                differs.append((first_, f"{one_is}, {second} = {row.get(second)!r:.30} is {meant}"))
+    for row, options in ((row, options_of(row, columns)) for row in rows):
+        read = [(one, key) for one in how if (key := "".join(read_answer(row.get(one), options, how[one]) or ()))]
+        for (one, meaning), (other, meant) in pairwise(read):
+            says = f"{one} = {row[one]!r:.30} is {meaning}, {other} = {row[other]!r:.30} is {meant}"
+            differs += [(one, says)] if meaning != meant else []
     return differs
 
 
@@ -153,17 +136,16 @@ def mark_between(rows: Sequence[Fields], names: list[str], key: Sequence[str], m
 def unheld_option(
     rows: Sequence[Fields], names: Sequence[str], free: Sequence[str], options: Mapping[str, str], answer: Sequence[str]
 ) -> str:
-    """Return why there may be an option that no column of options holds: keys name it, or the next column is like them.
-
-    Only ``free`` columns, which are no part of a question yet, can hold it.
-    """
+    """Return why there may be an option that no column of options holds: keys name it, the next column is like them."""
+    # Only ``free`` columns, which are no part of a question yet, can hold it.
+    # Only ``free`` columns, which are no part of a question yet, can hold it.
     rows = [row for row in rows if any(string(row.get(name)) for name in options.values())]
     keys = [text for row in rows if (text := string(first(row, answer)))]
     named = Counter(label for text in keys for label in letters_of(text, []) or () if label not in options)
     for label, times in sorted(named.items()):
         # One key alone is a typing error: of many keys, or of a label further on.
         alone = len(keys) >= _TYPED or label > max(label_after(max(options)), _COMMON)
-        if times > max(_TOLERATED * len(keys), int(alone)):
+        if times > max(TOLERATED * len(keys), int(alone)):
             return f"{times} of {len(keys)} keys name {label}, and no column holds option {label}"
     beside = names[names.index(options[max(options)]) + 1 :][:1]  # of few keys none may name it
     if 0 < len(keys) < _SHOWN and {*beside} & {*free} and looks_like(beside[0], rows, [*options.values()]):
@@ -201,11 +183,9 @@ def numbered_texts(columns: Sequence[str], rows: Sequence[Fields]) -> list[str]:
 
 
 def first_language(headers: Sequence[str]) -> tuple[list[tuple[str, str]], set[str]] | None:
-    """Return headers of the first language that asks, each behind its base, and those of the others.
-
-    ``question_de``, ``answers_de``, ``question_ru`` → ``[(question, question_de), (answers, answers_de)]``,
-    ``{question_ru}``; None where no header names a language.
-    """
+    """Return headers of the first language that asks, each behind its base, and those of the others."""
+    # ``question_de``, ``answers_de``, ``question_ru`` → ``[(question, question_de), (answers, answers_de)]``,
+    # ``{question_ru}``; None where no header names a language.
     named = group_values((found[1], (found[0], name)) for name in headers if (found := in_language(name)))
     first = next((known for known in named.values() if any("stem" in roles_of(base) for base, _ in known)), None)
     others = {name for known in named.values() if known is not first for _, name in known}
@@ -263,11 +243,6 @@ class TableCells:
         texts = [text for cell in read for _, text in cell.pairs]
         seldom = 2 * len({*texts}) > len(texts) > 2 * self.filled[name]
         return seldom and self._share_of_options([name]) >= MOST and (keyed or all(cell.right for cell in read))
-
-    def _unnamed_behind(self, name: str) -> list[str]:
-        """Columns that hold something and have no header of their own, side by side behind one: Column1, column_7."""
-        behind = takewhile(re.compile(r"(?i)column_?\d+").fullmatch, self.names[self.names.index(name) + 1 :])
-        return [column for column in behind if self.filled[column]]
 
     def _free(self) -> list[str]:
         """Columns that hold something and have no role."""

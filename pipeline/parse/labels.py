@@ -213,10 +213,8 @@ def broken_lines(text: str) -> str:
 
 
 def cut_at_labels(value: str) -> tuple[str, Pairs]:
-    """Return the text before the first label of a text, and the options that its labels begin.
-
-    A gap (A, B, D, E) or another start than A changes nothing: each option ends where the next label stands.
-    """
+    """Return the text before the first label of a text, and the options that its labels begin."""
+    # A gap (A, B, D, E) or another start than A changes nothing: each option ends where the next label stands.
     text = broken_lines(value)
     marks = _chain(list(_P.at_line.finditer(text)))
     # Where each line is an option there is no doubt; else the longer chain of labels is right.

@@ -19,7 +19,6 @@ SAMPLE = 2000  # number of rows, spread over the table, by which columns are jud
 _LONGER = 4  # how much longer than others the stem is, where no name tells it for sure
 _DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
 _FIGURES = 3  # least number of such rows, and of other pictures
-_TOLERATED = 0.01  # share of rows in which two columns of keys may differ: these rows wait
 _FEW = 10  # least number of rows for letters under a meaningless header to be a key
 
 
@@ -45,9 +44,8 @@ class _Search(TableCells):
         for role in ("stem", "options", "explanation"):  # Chinese ones by their last word: 试题正文, AI 解析
             words = tuple(word for word in map(plain_header, vocabulary()["roles"][role]) if "一" <= word[:1] <= "鿿")
             names = [name for name in self._free() if not roles_of(name) and plain_header(name).endswith(words)]
-            if role == "options":
-                names = [name for name in names if self._share_of_options([name]) >= 0.5 or self._unnamed_behind(name)]
-            if role not in self.columns.roles and len(names) == 1:
+            lacks = role == "options" and self._share_of_options(names) < 0.5  # 以后各列为选择项
+            if role not in self.columns.roles and len(names) == 1 and not lacks:
                 self._take(role, names, "name")
         self._option_columns()
         self._find_flags()
@@ -117,9 +115,6 @@ class _Search(TableCells):
             return
         if roles.get("options"):
             self.columns.comma = sources.mark_between(self.rows, roles["options"], roles.get("answer", ()), ",，、", 0)
-        if (over := roles.get("options", [])) and len(over) == 1 and (behind := self._unnamed_behind(over[0])):
-            self._take_options([*over, *behind], "name")  # 选项, column_6, column_7: one header over several columns
-            return
         single = [name for name in self.names if not isinstance(next(iter(self._values(name)), None), list | dict)]
         groups = sources.likely_options(single, self.filled)
         words = [*groups]
@@ -167,8 +162,8 @@ class _Search(TableCells):
                 self.columns.unused[name] = use or ""
 
     def _left_over_of(self, name: str, asking: Sequence[Fields], least: int = passages.SENTENCE) -> passages.Use | None:
-        keys = [self.names.index(key) for key in self.columns.roles.get("answer", ())]
-        behind = bool(keys) and self.names.index(name) > max(keys)
+        keys = [*map(self.names.index, self.columns.roles.get("answer", ()))]
+        behind = self.names.index(name) > max(keys, default=len(self.names))
         use = passages.use_of(name, asking, self._asked, least, behind=behind)
         if use is passages.Use.UNCLEAR:
             detail = f"{name} holds long texts that stems may rest on"
@@ -226,23 +221,19 @@ class _Search(TableCells):
                 (first, text), (second, more), *_ = differ[0].items()
                 example = f"({first} = {text!r:.40}; {second} = {more!r:.40})"
                 self._stop(f"the stem may be {first} or {second} {example}", "stem", first)
-            weaker = [name for name in texts if name not in strong]
             # A weak name beside stems that are there is a column of its own: text, beside question; it may be both.
             lacking = [row for row in self.rows if not cells.text_of(row, strong)]
             self.columns.roles["stem"] = strong
-            for name in weaker:
+            for name in [column for column in texts if column not in strong]:
                 apart = sum(cells.filled(row.get(name)) for row in lacking)
                 if apart and apart < self.filled[name]:
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
                 self.columns.roles["stem"] += [name] * bool(apart)
-        held = [
-            *self.columns.options.values(),
-            *(name for role in ("options", "wrong") for name in roles.get(role, ())),
-        ]
+        held = [*self.columns.options.values(), *roles.get("options", ()), *roles.get("wrong", ())]
         if names and all(2 * self.filled[name] <= len(self.rows) for name in held):  # a few may have them apart
             bare = [row for row in self.rows if not options_of(row, self.columns).pairs]
             keys = self.columns.roles.get("answer", ())
-            if not self.columns.has_options():
+            if not held:
                 self.columns.comma = sources.mark_between(self.rows, self.columns.roles["stem"], keys, "|&", 1)
             # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
             lettered = [row for row in bare if answers.read_answer(cells.first(row, keys), cells.Options([]))]
@@ -278,7 +269,6 @@ class _Search(TableCells):
             self._require_agreement({best: clear[best], name: clear[best]})
 
     def _stop(self, problem: str, role: str, name: str | list[str], reason: str = "columns_unclear") -> None:
-        """Object, and say what to write."""
         self.problems.append(Unclear(reason, f"{problem}; write {role} = {name!r} in dataset.toml"))
 
     def _take(self, role: str, names: list[str], by: str) -> None:
@@ -298,11 +288,6 @@ class _Search(TableCells):
             return AnswerEncoding.UNKNOWN, float(not self.filled[name])
         stated = self.declared.answer_as
         encoding = AnswerEncoding(stated) if stated else answers.encoding_of(given, printed=not self.columns.options)
-        encoding = (
-            encoding
-            if isinstance(encoding, AnswerEncoding)
-            else sources.explained(self.rows, name, self.columns) or encoding
-        )
         if isinstance(encoding, AnswerEncoding):
             return encoding, answers.readable_share(given, encoding)
         return Unclear("answers_unclear", f"{name} = {encoding} in dataset.toml"), 1.0
@@ -311,9 +296,8 @@ class _Search(TableCells):
         """Stop where two possible key columns contradict each other."""
         differs = sources.disagreements(self.rows, encodings, self.columns) if len(encodings) > 1 else []
         self.columns.keys |= encodings if differs else {}
-        if len(differs) > _TOLERATED * len(self.rows):
-            first, why = differs[0]
-            self._stop(f"two columns may be the key and differ: {why}", "answer", first)
+        if len(differs) > sources.TOLERATED * len(self.rows):
+            self._stop(f"two columns may be the key and differ: {differs[0][1]}", "answer", differs[0][0])
 
     def _by_content(self) -> None:
         """Give roles to columns whose cells leave no doubt, and report other columns that may matter."""

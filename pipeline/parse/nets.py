@@ -98,10 +98,8 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
 
 def _open_doubts(reading: Reading, bare: Question) -> Doubts:
     """Return the doubts about a question without its furniture: a foot that was cut off is none any more."""
-    if not reading.doubts:
-        return [*self_contained(bare), *asked_for(bare)]
     options, left = reading.question.options, bare.options
-    foot = options[-1].text[len(left[-1].text) :].strip() if options else ""
+    foot = options[-1].text[len(left[-1].text) :].strip() if options and reading.doubts else ""
     cut = without_digits(foot)[:30]  # as the check quotes it: 'ShowAnswer'
     kept = [(reason, why) for reason, why in reading.doubts if reason != "foot_inside" or cut not in quoted(why)]
     return [*kept, *self_contained(bare), *asked_for(bare)]
@@ -118,10 +116,7 @@ PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the e
 
 
 class Furniture:
-    """Known and declared texts that stand at one place of many questions and are no part of them.
-
-    Answer, （4分）, 查看答案, 2．: known kinds stand in ``patterns.toml``.
-    """
+    """Known (``patterns.toml``) and declared texts at one place of many questions that are no part of them: （4分）."""
 
     def __init__(self, texts: Mapping[str, Sequence[str]], declared: Sequence[str]) -> None:
         """Look for furniture in the ``texts`` of each place."""

@@ -51,10 +51,8 @@ def weight(text: str) -> int:
 
 
 def speaks_of_text(stem: str) -> str:
-    """Return the words of a stem that speak of a text or a person outside of it; nothing where there are none.
-
-    因此该患者首选 speaks of somebody; 男，45岁。… 该患者首选 tells who it is.
-    """
+    """Return the words of a stem that speak of a text or a person outside of it; nothing where there are none."""
+    # 因此该患者首选 speaks of somebody; 男，45岁。… 该患者首选 tells who it is.
     match = _P.found("text_outside", stem, fitting=True)
     if match and not _P.told_here.search(stem, match.end()) and weight(stem[: match.start()]) < PASSAGE:
         return match[0]
@@ -67,11 +65,9 @@ def speaks_of_text(stem: str) -> str:
 def use_of(
     name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], least: int = SENTENCE, *, behind: bool = False
 ) -> Use | None:
-    """Return the use of a column that is no part of a question yet; None where it is short, or alike in all rows.
-
-    ``least`` is the least median weight of its texts: none where its name says that it belongs to the question.
-    ``behind``: it stands behind the key, as what is said about answers does, and cases seldom do.
-    """
+    """Return the use of a column that is no part of a question yet; None where it is short, or alike in all rows."""
+    # ``least`` is the least median weight of its texts: none where its name says that it belongs to the question.
+    # ``behind``: it stands behind the key, as what is said about answers does, and cases seldom do.
     filled = [(row, text) for row in rows if (text := whole_text(row.get(name)))]
     # Of an object the longest part counts: {"code": "F17", "title": "Pharmakologie"} is no text.
     parts = (text.split("\n") if isinstance(row[name], dict) else [text] for row, text in filled)

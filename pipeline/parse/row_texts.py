@@ -39,10 +39,8 @@ def numbers_lead(stems: Sequence[str]) -> bool:
 
 
 def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | None]:
-    """Return a stem without decoration, number and kind, and the kind that it names.
-
-    Where stems are ``numbered``, a number before digits is that of the ``row``: 6.1型糖尿病.
-    """
+    """Return a stem without decoration, number and kind, and the kind that it names."""
+    # Where stems are ``numbered``, a number before digits is that of the ``row``: 6.1型糖尿病.
     if match := _P.decoration.match(stem):
         stem = stem[match.end() :]
     number = _P.number.match(stem)
@@ -68,10 +66,8 @@ def without_furniture(options: Options, furniture: Furniture) -> tuple[Options, 
 
 
 def without_range(stem: str, number: int) -> tuple[str, str | None]:
-    """Return a stem without the range of other questions at its end, and that range: the options may be theirs.
-
-    A range in round brackets or none counts where it begins after the row's ``number`` (疗程为（3-5）is none).
-    """
+    """Return a stem without the range of other questions at its end, and that range: the options may be theirs."""
+    # A range in round brackets or none counts where it begins after the row's ``number`` (疗程为（3-5）is none).
     match = _P.range.search(stem, max(0, len(stem) - 60))
     if not match or not match.start():
         return stem, None

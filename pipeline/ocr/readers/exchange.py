@@ -1,4 +1,4 @@
-"""Formats that learning systems exchange: Moodle and other XML, QTI, GIFT, Aiken; and blocks with the letter first."""
+"""Formats that learning systems exchange: Moodle XML, QTI 1.2 and 2, GIFT, Aiken; and blocks with the letter first."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,11 +10,9 @@ from build_dataset.pipeline.ocr.interfaces import TableRow
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers.encoding import decode, looks_like_text
 from build_dataset.pipeline.ocr.readers.header import row_of
-from build_dataset.pipeline.ocr.readers.tabular import is_asked, questions
 from build_dataset.pipeline.ocr.readers.webpage import plain_html
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
-from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 _KINDS = {"truefalse": "判断题", "shortanswer": "填空题", "numerical": "填空题", "cloze": "填空题", "essay": "简答题"}
@@ -31,14 +29,13 @@ def item_of(stem: str, options: Sequence[str], right: Sequence[bool], **more: st
 
 
 class XmlReader:
-    """Moodle's quizzes, items in IMS QTI, and other XML whose elements are named as the parts of questions."""
+    """Moodle's quizzes, and items in IMS QTI."""
 
     format = "quiz_xml"
 
-    def recognises(self, head: bytes, suffix: str) -> bool:
-        """Return whether it is called XML, or its root is that of one of them."""
-        start = head[:4000].decode("utf-8", "replace")
-        return looks_like_text(head) and (suffix == ".xml" or _P.xml_root.search(start) is not None)
+    def recognises(self, head: bytes, suffix: str) -> bool:  # noqa: ARG002
+        """Return whether its root is that of one of them."""
+        return looks_like_text(head) and _P.xml_root.search(head[:4000].decode("utf-8", "replace")) is not None
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """Each item; the text of its parts without markup."""
@@ -51,29 +48,10 @@ class XmlReader:
             if isinstance(element.tag, str):
                 element.tag = etree.QName(element).localname
         moodle = (_moodle(one) for one in root.iter("question") if one.get("type") != "category")
-        plain = _written_out(root)
-        parts = [part for part in plain.values() if isinstance(part, list | dict)] if isinstance(plain, dict) else []
-        found = [row for row in questions(parts) if is_asked(row)]
-        found = found or [*moodle, *map(_qti_1, root.iter("item")), *map(_qti_2, root.iter("assessmentItem"))]
+        found = [*moodle, *map(_qti_1, root.iter("item")), *map(_qti_2, root.iter("assessmentItem"))]
         if not any(found):
-            detail = "the file is XML, of which there are many kinds; export the questions as CSV, XLSX or JSON"
-            raise UnreadableDocument("unknown_format", detail)
+            raise UnreadableDocument("unknown_format", "the XML holds no question of Moodle or QTI")
         yield from map(row_of, found)
-
-
-def _written_out(element: Any) -> Any:
-    """Return an element as JSON would have it: ``{"id": "1", "text": …, "option": [{"id": "A", "text": "甲"}, …]}``."""
-    from lxml import etree
-
-    inner = [child for child in element if isinstance(child.tag, str)]
-    if not inner or any((child.tail or "").strip() for child in inner):  # a text, in which 10<sup>6</sup> may stand
-        text = plain_html("".join([element.text or "", *(etree.tostring(one, encoding="unicode") for one in element)]))
-        return {**element.attrib, "text": text} if element.attrib and text else {**element.attrib} or text
-    parts = group_values((child.tag, _written_out(child)) for child in inner)
-    for name, values in parts.items():
-        if any(isinstance(value, dict) for value in values):  # one of several texts that alone has correct="true"
-            parts[name] = [value if isinstance(value, dict) else {"text": value} for value in values]
-    return {**element.attrib, **{name: values if len(values) > 1 else values[0] for name, values in parts.items()}}
 
 
 def _moodle(question: Any) -> dict[str, Any]:
