@@ -138,7 +138,6 @@ def unheld_option(
 ) -> str:
     """Return why there may be an option that no column of options holds: keys name it, the next column is like them."""
     # Only ``free`` columns, which are no part of a question yet, can hold it.
-    # Only ``free`` columns, which are no part of a question yet, can hold it.
     rows = [row for row in rows if any(string(row.get(name)) for name in options.values())]
     keys = [text for row in rows if (text := string(first(row, answer)))]
     named = Counter(label for text in keys for label in letters_of(text, []) or () if label not in options)
