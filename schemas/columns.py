@@ -15,7 +15,8 @@ _WHOLE = str.maketrans("ıłđø", "ildo")  # letters that no accent is split of
 _MISSPELT = re.compile("awnser|anwser|asnwer|answear")  # Correct_Awnser
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
 _LANGUAGE = re.compile(  # question_de, questionEn
-    r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|bn|cn|de|en|es|fr|hi|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh))"
+    r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|bn|cn|de|en|es|fr|hi|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh"
+    r"|arabic|bengali|chinese|english|french|german|hindi|japanese|korean|portuguese|russian|spanish|urdu))"
 )
 _CHINESE = "一二三四五六七八九十"  # numbers of options
 
@@ -28,10 +29,8 @@ def vocabulary() -> dict[str, Any]:
 
 @cache
 def plain_header(header: str) -> str:
-    """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``.
-
-    Accents do not count, nor how a cell is written: ``Réponse`` is ``reponse``, ``optionsJson`` is ``options``.
-    """
+    """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``."""
+    # Accents do not count, nor how a cell is written: ``Réponse`` is ``reponse``, ``optionsJson`` is ``options``.
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", header))
     text = unicodedata.normalize("NFKC", bare).strip().casefold().translate(_WHOLE)
     bare = _MARKS.sub("", _BRACKETS.sub("", text))
@@ -87,10 +86,8 @@ def flags_of(headers: Iterable[str]) -> dict[str, str]:
 
 
 def option_groups(headers: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Headers of one option each by their word, each group by letter in order: option0 is A, option1 is B.
-
-    Numbers must run on from 0 or 1; letters may begin anywhere and have gaps.
-    """
+    """Headers of one option each by their word, each group by letter in order: option0 is A, option1 is B."""
+    # Numbers must run on from 0 or 1; letters may begin anywhere and have gaps.
     groups: dict[tuple[str, bool], dict[str, str]] = {}
     signs = [header for header in headers if len(plain_header(header)) == 1]  # 甲 乙 丙, as of another alphabet
     if any(alphabet.startswith("".join(signs)) for alphabet in vocabulary()["options"]["alphabets"] if len(signs) > 1):

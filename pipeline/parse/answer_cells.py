@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
+from statistics import median
 from typing import Any, NamedTuple
 
 from build_dataset.pipeline.parse.cells import Options, string, unpacked
@@ -58,10 +59,8 @@ class Given(NamedTuple):
 
 
 def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | str:
-    """Return the encoding of a column's answers; where it is open, an example with its readings and what to write.
-
-    ``printed``: labels stand before the options, and are not the headers of columns.
-    """
+    """Return the encoding of a column's answers; where it is open, an example with its readings and what to write."""
+    # ``printed``: labels stand before the options, and are not the headers of columns.
     if 2 * sum(is_number(cell.value) for cell in given) <= len(given):
         # By those that can be read in one way only.
         seen = {counts for cell in given if (counts := _only_reading(cell.value, cell.options))}
@@ -90,7 +89,9 @@ def _no_places(given: Sequence[Given], encoding: AnswerEncoding) -> str | None:
         return _readings(odd, "of several numbers no option stands in that place")
     read = (cell for cell in given if read_answer(cell.value, cell.options, encoding))
     seen = {number for cell in read for number in answer_numbers(cell.value)}
-    never = sorted({*range(min(seen), max(seen))} - seen) if len(given) >= ENOUGH else []
+    usual = median(len(cell.options.pairs) for cell in given)  # the tenth option of few rows is seldom the key
+    places = {number for number in range(min(seen), max(seen)) if number < usual + (encoding is AnswerEncoding.FROM_1)}
+    never = sorted(places - seen) if len(given) >= ENOUGH else []
     return _readings(given[0], f"{never[0]} is never a key, and {max(seen)} is") if never else None
 
 
@@ -140,12 +141,12 @@ def answer_numbers(value: Any) -> list[int]:
 
 
 def read_answer(value: Any, options: Options, encoding: AnswerEncoding = AnswerEncoding.UNKNOWN) -> list[str] | None:
-    """Letters of an answer given as ``ABD``, ``(D)``, ``opb``, ``B. text``, an option's text, a number, or a list.
-
-    In alphabetical order; None when there is no answer, or when two readings remain that the encoding does not settle:
-    ``AB`` where an option's text is AB, a number that may count options from 0, from 1, or be a text.
-    """
+    """Letters, in order, of an answer given as ``ABD``, ``(D)``, ``opb``, ``B. text``, a text, a number, or a list."""
+    # None when there is no answer, or when two readings remain that the encoding does not settle: ``AB`` where an
+    # option's text is AB, a number that may count options from 0, from 1, or be a text.
     value = unpacked(value)
+    if isinstance(value, dict) and len(value) == 1:  # {"q": "B"}
+        return read_answer(next(iter(value.values())), options, encoding)
     if not isinstance(value, list):
         return _read_one(value, options, encoding)
     if len(value) == len(options.pairs) and not is_number(value) and all(flag in (0, 1) for flag in value):
@@ -240,10 +241,8 @@ def letters_of(text: str, options: Pairs) -> list[str] | None:
 
 
 def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, list[list[str]]] | None:
-    """The key and every accepted answer, where a cell states that several earn the mark.
-
-    ``送分(原:D)``: everybody gets it, the key was D. ``A或C``: either.
-    """
+    """The key and every accepted answer, where a cell states that several earn the mark."""
+    # ``送分(原:D)``: everybody gets it, the key was D. ``A或C``: either.
     text = fold(value) if isinstance(value, str) and len(value) > 1 else ""
     everybody = bool(text) and any(word in text for word in vocabulary()["words"]["everybody"])
     if everybody and (not _P.letters.search(text) or any(word in text for word in ("原", "送", "一律"))):

@@ -3,17 +3,25 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from build_dataset.pipeline.parse import cells
-from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, Given, is_number, letters_of, quoted_of
+from build_dataset.pipeline.parse.answer_cells import (
+    MOST,
+    AnswerEncoding,
+    Given,
+    is_number,
+    letters_of,
+    quoted_of,
+    read_answer,
+)
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
 from build_dataset.pipeline.parse.labels import cut_stem, hidden, label_after, label_at
 from build_dataset.schemas.columns import flags_of, in_language, option_groups, plain_header, roles_of, vocabulary
 from build_dataset.schemas.grouping import group_values
 
-_TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
+TOLERATED = 0.02  # share of keys that may name an option no column holds, or differ from a second key: typing errors
 _TYPED = 10  # keys of which one alone that names the next label, E of A to D, is a typing error
 _COMMON = "E"  # the last label that exams use: one key F is a typing error where no column is left that could hold it
 _SHOWN = 20
@@ -39,6 +47,7 @@ class Columns:
     """The cells of options begin with the label of their column: A、甲 under A; a bare label is an empty cell."""
     options_in_stem: bool = False
     comma: str | None = None  # the sign between the options of one cell, and before them: 甲,乙,丙,丁; 首选|甲|乙
+    keys: dict[str, AnswerEncoding] = field(default_factory=dict)  # columns of keys that differ in a few rows
     key_is_an_option: bool = False
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
     flags: dict[str, str] = field(default_factory=dict)
@@ -101,6 +110,17 @@ def options_of(fields: Fields, columns: Columns) -> Options:
     return Options([])
 
 
+def disagreements(rows: Sequence[Fields], how: Mapping[str, AnswerEncoding], columns: Columns) -> list[tuple[str, str]]:
+    """Return the first of two columns that give a row different keys, with what both say, for each such row."""
+    differs = []
+    for row, options in ((row, options_of(row, columns)) for row in rows):
+        read = [(one, key) for one in how if (key := "".join(read_answer(row.get(one), options, how[one]) or ()))]
+        for (one, meaning), (other, meant) in pairwise(read):
+            says = f"{one} = {row[one]!r:.30} is {meaning}, {other} = {row[other]!r:.30} is {meant}"
+            differs += [(one, says)] if meaning != meant else []
+    return differs
+
+
 def mark_between(rows: Sequence[Fields], names: list[str], key: Sequence[str], marks: str, stems: int) -> str | None:
     """Return the mark between texts of a cell, 甲,乙,丙 or 首选|甲|乙, of which keys are some behind the ``stems``."""
     for mark in marks:
@@ -116,17 +136,15 @@ def mark_between(rows: Sequence[Fields], names: list[str], key: Sequence[str], m
 def unheld_option(
     rows: Sequence[Fields], names: Sequence[str], free: Sequence[str], options: Mapping[str, str], answer: Sequence[str]
 ) -> str:
-    """Return why there may be an option that no column of options holds: keys name it, or the next column is like them.
-
-    Only ``free`` columns, which are no part of a question yet, can hold it.
-    """
+    """Return why there may be an option that no column of options holds: keys name it, the next column is like them."""
+    # Only ``free`` columns, which are no part of a question yet, can hold it.
     rows = [row for row in rows if any(string(row.get(name)) for name in options.values())]
     keys = [text for row in rows if (text := string(first(row, answer)))]
     named = Counter(label for text in keys for label in letters_of(text, []) or () if label not in options)
     for label, times in sorted(named.items()):
         # One key alone is a typing error: of many keys, or of a label further on.
         alone = len(keys) >= _TYPED or label > max(label_after(max(options)), _COMMON)
-        if times > max(_TOLERATED * len(keys), int(alone)):
+        if times > max(TOLERATED * len(keys), int(alone)):
             return f"{times} of {len(keys)} keys name {label}, and no column holds option {label}"
     beside = names[names.index(options[max(options)]) + 1 :][:1]  # of few keys none may name it
     if 0 < len(keys) < _SHOWN and {*beside} & {*free} and looks_like(beside[0], rows, [*options.values()]):
@@ -164,11 +182,9 @@ def numbered_texts(columns: Sequence[str], rows: Sequence[Fields]) -> list[str]:
 
 
 def first_language(headers: Sequence[str]) -> tuple[list[tuple[str, str]], set[str]] | None:
-    """Return headers of the first language that asks, each behind its base, and those of the others.
-
-    ``question_de``, ``answers_de``, ``question_ru`` → ``[(question, question_de), (answers, answers_de)]``,
-    ``{question_ru}``; None where no header names a language.
-    """
+    """Return headers of the first language that asks, each behind its base, and those of the others."""
+    # ``question_de``, ``answers_de``, ``question_ru`` → ``[(question, question_de), (answers, answers_de)]``,
+    # ``{question_ru}``; None where no header names a language.
     named = group_values((found[1], (found[0], name)) for name in headers if (found := in_language(name)))
     first = next((known for known in named.values() if any("stem" in roles_of(base) for base, _ in known)), None)
     others = {name for known in named.values() if known is not first for _, name in known}

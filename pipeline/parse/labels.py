@@ -216,10 +216,8 @@ def broken_lines(text: str) -> str:
 
 
 def cut_at_labels(value: str) -> tuple[str, Pairs]:
-    """Return the text before the first label of a text, and the options that its labels begin.
-
-    A gap (A, B, D, E) or another start than A changes nothing: each option ends where the next label stands.
-    """
+    """Return the text before the first label of a text, and the options that its labels begin."""
+    # A gap (A, B, D, E) or another start than A changes nothing: each option ends where the next label stands.
     text = broken_lines(value)
     marks = _chain(list(_P.at_line.finditer(text)))
     # Where each line is an option there is no doubt; else the longer chain of labels is right.
@@ -275,11 +273,11 @@ def _run_from_a(text: str, marks: Sequence[re.Match[str]]) -> list[re.Match[str]
     best: list[re.Match[str]] = []
     for at, first in enumerate(marks):
         before = text[first.start() - 1 : first.start()]
-        if _sign_in(first) != "A" or (before.isascii() and before.isalnum()):
+        if label_in(first) != "A" or (before.isascii() and before.isalnum()):
             continue
         run = [first]
         for mark in marks[at + 1 :]:
-            run += [mark] if _sign_in(mark) == label_at(len(run)) else []
+            run += [mark] if label_in(mark) == label_at(len(run)) else []
         best = run if len(run) >= len(best) else best
     return best
 

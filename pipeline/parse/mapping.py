@@ -5,7 +5,6 @@ A mapping that could be two things is no mapping: the table is stopped with one 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from build_dataset.pipeline.parse import answer_cells as answers, cells, columns as sources, passages
 from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
@@ -45,7 +44,8 @@ class _Search(TableCells):
         for role in ("stem", "options", "explanation"):  # Chinese ones by their last word: 试题正文, AI 解析
             words = tuple(word for word in map(plain_header, vocabulary()["roles"][role]) if "一" <= word[:1] <= "鿿")
             names = [name for name in self._free() if not roles_of(name) and plain_header(name).endswith(words)]
-            if role not in self.columns.roles and len(names) == 1:
+            lacks = role == "options" and self._share_of_options(names) < 0.5  # 以后各列为选择项
+            if role not in self.columns.roles and len(names) == 1 and not lacks:
                 self._take(role, names, "name")
         self._option_columns()
         self._find_flags()
@@ -162,7 +162,9 @@ class _Search(TableCells):
                 self.columns.unused[name] = use or ""
 
     def _left_over_of(self, name: str, asking: Sequence[Fields], least: int = passages.SENTENCE) -> passages.Use | None:
-        use = passages.use_of(name, asking, self._asked, least)
+        keys = [*map(self.names.index, self.columns.roles.get("answer", ()))]
+        behind = self.names.index(name) > max(keys, default=len(self.names))
+        use = passages.use_of(name, asking, self._asked, least, behind=behind)
         if use is passages.Use.UNCLEAR:
             detail = f"{name} holds long texts that stems may rest on"
             how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
@@ -200,10 +202,13 @@ class _Search(TableCells):
 
     def _settle_stem(self) -> None:
         """Settle which of several columns is the stem; look for options in its text where none are elsewhere."""
-        names = self.columns.roles.get("stem", [])
+        roles = self.columns.roles
+        names = roles.get("stem", [])
         if len(names) > 1:
-            texts = [name for name in names if self._is_text(name)] or names
             weak = {plain_header(header) for header in vocabulary()["weak"]["stem"]}
+            kinds = {name: len({*map(str, self._values(name))}) for name in names}  # a description may name a chapter
+            told = [name for name in names if plain_header(name) not in weak or 10 * kinds[name] > max(kinds.values())]
+            texts = [name for name in told if self._is_text(name)] or told
             strong = [name for name in texts if plain_header(name) not in weak] or texts
             pairs = [[(name, cells.string(row.get(name))) for name in strong] for row in self.rows]
             longest, *others = sorted(strong, key=self._length, reverse=True)
@@ -216,21 +221,23 @@ class _Search(TableCells):
                 (first, text), (second, more), *_ = differ[0].items()
                 example = f"({first} = {text!r:.40}; {second} = {more!r:.40})"
                 self._stop(f"the stem may be {first} or {second} {example}", "stem", first)
-            weaker = [name for name in texts if name not in strong]
             # A weak name beside stems that are there is a column of its own: text, beside question; it may be both.
             lacking = [row for row in self.rows if not cells.text_of(row, strong)]
             self.columns.roles["stem"] = strong
-            for name in weaker:
+            for name in [column for column in texts if column not in strong]:
                 apart = sum(cells.filled(row.get(name)) for row in lacking)
                 if apart and apart < self.filled[name]:
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
                 self.columns.roles["stem"] += [name] * bool(apart)
-        if names and not self.columns.has_options():
+        held = [*self.columns.options.values(), *roles.get("options", ()), *roles.get("wrong", ())]
+        if names and all(2 * self.filled[name] <= len(self.rows) for name in held):  # a few may have them apart
+            bare = [row for row in self.rows if not options_of(row, self.columns).pairs]
             keys = self.columns.roles.get("answer", ())
-            self.columns.comma = sources.mark_between(self.rows, self.columns.roles["stem"], keys, "|&", 1)
+            if not held:
+                self.columns.comma = sources.mark_between(self.rows, self.columns.roles["stem"], keys, "|&", 1)
             # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
-            lettered = [row for row in self.rows if answers.read_answer(cells.first(row, keys), cells.Options([]))]
-            asked = lettered if len(self._letters_in(keys)) > 1 else self.rows
+            lettered = [row for row in bare if answers.read_answer(cells.first(row, keys), cells.Options([]))]
+            asked = lettered if len(self._letters_in(keys)) > 1 else bare
             cut = [cells.labelled(cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (LABELS + "|123456789").find(run) in (0, 12)]
@@ -249,7 +256,7 @@ class _Search(TableCells):
             self.problems += [encoding for name in names[:1] if isinstance(encoding := read[name][0], Unclear)]
             return
         self._require_agreement(clear)
-        best = min(clear, key=lambda name: clear[name] is AnswerEncoding.UNKNOWN)  # the first that is known
+        best = min(clear, key=lambda name: (clear[name] is AnswerEncoding.UNKNOWN, -self.filled[name]))
         self.columns.encoding = clear[best]
         same = [name for name in names if name != best and read[name][0] in (clear[best], AnswerEncoding.UNKNOWN)]
         self._take("answer", [best, *same], self.columns.found_by.get("answer", "name"))
@@ -262,7 +269,6 @@ class _Search(TableCells):
             self._require_agreement({best: clear[best], name: clear[best]})
 
     def _stop(self, problem: str, role: str, name: str | list[str], reason: str = "columns_unclear") -> None:
-        """Object, and say what to write."""
         self.problems.append(Unclear(reason, f"{problem}; write {role} = {name!r} in dataset.toml"))
 
     def _take(self, role: str, names: list[str], by: str) -> None:
@@ -288,16 +294,10 @@ class _Search(TableCells):
 
     def _require_agreement(self, encodings: Mapping[str, AnswerEncoding]) -> None:
         """Stop where two possible key columns contradict each other."""
-        for row in self.rows if len(encodings) > 1 else ():
-            options = options_of(row, self.columns)
-            keys = ((name, answers.read_answer(row.get(name), options, how)) for name, how in encodings.items())
-            read = [(name, "".join(answer)) for name, answer in keys if answer]
-            for (first, meaning), (second, meant) in pairwise(read):
-                if meaning != meant:
-                    one_is = f"{first} = {row.get(first)!r:.30} is {meaning}"
-                    differs = f"{one_is}, {second} = {row.get(second)!r:.30} is {meant}"
-                    self._stop(f"two columns may be the key and differ: {differs}", "answer", first)
-                    return
+        differs = sources.disagreements(self.rows, encodings, self.columns) if len(encodings) > 1 else []
+        self.columns.keys |= encodings if differs else {}
+        if len(differs) > sources.TOLERATED * len(self.rows):
+            self._stop(f"two columns may be the key and differ: {differs[0][1]}", "answer", differs[0][0])
 
     def _by_content(self) -> None:
         """Give roles to columns whose cells leave no doubt, and report other columns that may matter."""

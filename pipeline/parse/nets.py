@@ -121,10 +121,7 @@ PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the e
 
 
 class Furniture:
-    """Known and declared texts that stand at one place of many questions and are no part of them.
-
-    Answer, （4分）, 查看答案, 2．: known kinds stand in ``patterns.toml``.
-    """
+    """Known (``patterns.toml``) and declared texts at one place of many questions that are no part of them: （4分）."""
 
     def __init__(self, texts: Mapping[str, Sequence[str]], declared: Sequence[str]) -> None:
         """Look for furniture in the ``texts`` of each place."""
@@ -207,12 +204,15 @@ def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
     often = [pair for pair in Counter(texts).items() if pair[1] >= MIN_FAULTY and _P.says.search(pair[0])]
     counted = sorted(often, key=lambda pair: -pair[1])
     verdicts = {*vocabulary()["words"]["true_false"]}  # Vero|Falso
-    told = (pair for pair in counted if codes or not {*pair[0].casefold().split("|")} <= verdicts)
+    told = (
+        pair for pair in counted if codes or not {it.strip(" .。") for it in pair[0].casefold().split("|")} <= verdicts
+    )
     return next((pair for pair in told if codes or not _P.codes.fullmatch(pair[0])), ("", 0))
 
 
 def _end(stem: str) -> str:
     """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
+    stem = _P.tags_at_end.sub("", stem) if stem.endswith(">") else stem
     if match := _P.bracket_at_end.search(stem):
         return "" if _P.condition.search(stem) else _masked(match[0])  # (다툼이 있는 경우 판례에 의함)
     match = _P.behind_question.search(stem)

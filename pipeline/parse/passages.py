@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.parse.cells import Fields, whole_text
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.columns import plain_header, vocabulary
+from build_dataset.schemas.columns import in_language, plain_header, roles_of, vocabulary
 
 _P = Patterns(__name__)
 TEXT_OUTSIDE, PERSON_OUTSIDE = (_P.glance(name, f"{name}_latin") for name in ("text_outside", "person_outside"))
@@ -22,6 +22,7 @@ PASSAGE, SENTENCE = 60, 24  # least weight of a text that may be a passage, and 
 _CHECKED = 300  # rows whose texts are compared
 _SHARE = 0.3  # of stems that repeat, or speak of a text outside, from which they cannot stand alone
 _DERIVED = 0.3  # how much more of a text its own row says already than another row does: facts of a case, one by one
+_PICTURES = ("image", "picture", "figure", "图片", "圖片", "画像")  # how headers of what a picture shows begin
 _COMMON = 2  # other stems in which a pair of characters stands that says nothing of a stem's own
 _TELLS_KEY = 0.25  # how much oftener a text quotes the key's option than the others, for it to explain the key
 
@@ -51,10 +52,8 @@ def weight(text: str) -> int:
 
 
 def speaks_of_text(stem: str) -> str:
-    """Return the words of a stem that speak of a text or a person outside of it; nothing where there are none.
-
-    因此该患者首选 speaks of somebody; 男，45岁。… 该患者首选 tells who it is.
-    """
+    """Return the words of a stem that speak of a text or a person outside of it; nothing where there are none."""
+    # 因此该患者首选 speaks of somebody; 男，45岁。… 该患者首选 tells who it is.
     match = TEXT_OUTSIDE.search(stem, fitting=True)
     if match and not _P.told_here.search(stem, match.end()) and weight(stem[: match.start()]) < PASSAGE:
         return match[0]
@@ -64,11 +63,12 @@ def speaks_of_text(stem: str) -> str:
     return ""
 
 
-def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], least: int = SENTENCE) -> Use | None:
-    """Return the use of a column that is no part of a question yet; None where it is short, or alike in all rows.
-
-    ``least`` is the least median weight of its texts: none where its name says that it belongs to the question.
-    """
+def use_of(
+    name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], least: int = SENTENCE, *, behind: bool = False
+) -> Use | None:
+    """Return the use of a column that is no part of a question yet; None where it is short, or alike in all rows."""
+    # ``least`` is the least median weight of its texts: none where its name says that it belongs to the question.
+    # ``behind``: it stands behind the key, as what is said about answers does, and cases seldom do.
     filled = [(row, text) for row in rows if (text := whole_text(row.get(name)))]
     # Of an object the longest part counts: {"code": "F17", "title": "Pharmakologie"} is no text.
     parts = (text.split("\n") if isinstance(row[name], dict) else [text] for row, text in filled)
@@ -97,10 +97,12 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     remark = name.startswith("column_") or any(word in plain_header(name) for word in words["remark"])
     material = not remark and all(isinstance(row[name], str) for row, _ in filled)
     open_ = len(filled) >= 0.5 * len(rows) or (long and material)
-    if plain_header(name).endswith(tuple(words["cited"])) and not (lacking and long):
+    if _is_apart(name, rows[0]) or (plain_header(name).endswith(tuple(words["cited"])) and not (lacking and long)):
         return Use.OTHER  # Driver Guide §2.5, lines 71–75, of several questions
+    if not (shared or lacking or bare) and behind and long:
+        return Use.EXPLAINS  # detail, beside stems that say all themselves
     if bare and not (shared or lacking or told):
-        return Use.UNCLEAR if open_ else Use.OTHER
+        return None if not long else Use.UNCLEAR if open_ else Use.OTHER
     if shared or lacking:
         prompts = sum(rest != text for rest, (_, text) in zip(rests, checked, strict=True)) > 0.5 * len(checked)
         # Without a key nobody sees what explains it, but for a column whose name is one of stems.
@@ -113,6 +115,12 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     east = [[3 * sum(char > "\u2e7f" for char in one) > len(one) for one in (own.stem, it)] for own, it in checked]
     foreign = sum(one is not other for one, other in east) > 0.5 * len(checked)
     return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER
+
+
+def _is_apart(name: str, row: Fields) -> bool:
+    """Return whether a header names a translation of another column, question_english, or what a picture shows."""
+    base = (in_language(name) or ("",))[0]
+    return (base in row and bool({*roles_of(base)} - {"shared"})) or plain_header(name).startswith(_PICTURES)
 
 
 def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:

@@ -11,11 +11,9 @@ from build_dataset.schemas.identity import row_id, sha256
 
 
 def with_former_names(sources: Sequence[SourceTable], released: pl.DataFrame) -> list[SourceTable]:
-    """The sources with the ids under which their questions were released, where a file was renamed since.
-
-    Short ids of a source's own (1, 2, 3) count within the file's name. A file none of whose ids was released takes the
-    name of a released one that is gone, where half of the ids that this gives say what was released under them.
-    """
+    """The sources with the ids under which their questions were released, where a file was renamed since."""
+    # Short ids of a source's own (1, 2, 3) count within the file's name. A file none of whose ids was released takes
+    # the name of a released one that is gone, where half of the ids that this gives say what was released under them.
     contents = dict(released.select("question_id", "content_hash").iter_rows())
     gone = sorted({*released["document"].to_list()} - {source.document.document for source in sources})
     former = ((source.document.document, _former_ids(source, gone, contents)) for source in sources)
@@ -36,10 +34,8 @@ def _former_ids(source: SourceTable, gone: Sequence[str], contents: Mapping[str,
 
 
 def with_ids(sources: Sequence[SourceTable]) -> list[SourceTable]:
-    """The sources with ids that no two questions share.
-
-    Of rows that say the same all but the first, by content and not by place, get a number behind their id.
-    """
+    """The sources with ids that no two questions share."""
+    # Of rows that say the same all but the first, by content and not by place, get a number behind their id.
     read = (read for source in sources for read in source.rows)
     alike = group_values((result[0].question_id, row) for row, result in read if not isinstance(result, RowError))
     names: dict[tuple[str, int], str] = {}

@@ -15,15 +15,16 @@ from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
-_FINDS = [((row["reason"], row["says"]), re.compile(row["pattern"]).search) for row in _P.rows("unusual")]
-"""Texts that programs left: doubts and the searches for them."""
-_IN_UNUSUAL = re.compile(r"[<(.:\[#_]").search  # one of them stands in every such text
+_FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
+_FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
+"""Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
+_IN_UNUSUAL = re.compile(r"[<(.:\[#_¾┐║ÚÝ±ß]").search  # one of them stands in every such text
 _SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _LABELLED = frozenset(beginnings_of(_P.label_again.pattern, 1) | beginnings_of(_P.small.pattern, 1))
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
-_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))  # fill unused cells of options at the end of a row
+_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "Null", "空"))  # fill unused cells at the end of options
 
 
 def numbers_lead(stems: Sequence[str]) -> bool:
@@ -38,10 +39,8 @@ def numbers_lead(stems: Sequence[str]) -> bool:
 
 
 def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | None]:
-    """Return a stem without decoration, number and kind, and the kind that it names.
-
-    Where stems are ``numbered``, a number before digits is that of the ``row``: 6.1型糖尿病.
-    """
+    """Return a stem without decoration, number and kind, and the kind that it names."""
+    # Where stems are ``numbered``, a number before digits is that of the ``row``: 6.1型糖尿病.
     if match := _P.decoration.match(stem):
         stem = stem[match.end() :]
     number = _P.number.match(stem)
@@ -58,10 +57,8 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
 
 
 def without_range(stem: str, number: int) -> tuple[str, str | None]:
-    """Return a stem without the range of other questions at its end, and that range: the options may be theirs.
-
-    A range in round brackets or none counts where it begins after the row's ``number`` (疗程为（3-5）is none).
-    """
+    """Return a stem without the range of other questions at its end, and that range: the options may be theirs."""
+    # A range in round brackets or none counts where it begins after the row's ``number`` (疗程为（3-5）is none).
     match = _P.range.search(stem, max(0, len(stem) - 60))
     if not match or not match.start():
         return stem, None

@@ -258,6 +258,9 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
     elif filled or (answer and letters_inside(stem) == "".join(answer)):  # 以（A）为主线 tells the key
         doubts.append(("answer_in_text", f"the stem holds {letters_inside(stem)}, the key is {''.join(answer or [])}"))
     doubts += _doubts(options, answer, stated)
+    read = (answer_cells.read_answer(fields.get(name), options, how) for name, how in columns.keys.items())
+    if len(said := {"".join(key) for key in read if key}) > 1:
+        doubts.append(("answers_disagree", f"two columns of keys say {' and '.join(sorted(said))}"))
     if options.spaced and not habits.spaced:
         doubts.append(("label_inside_text", "its options alone begin with labels, which may be words"))
     keyed = () if accepted else answer or ()

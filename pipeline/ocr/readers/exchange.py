@@ -49,7 +49,7 @@ class XmlReader:
                 element.tag = etree.QName(element).localname
         moodle = (_moodle(one) for one in root.iter("question") if one.get("type") != "category")
         found = [*moodle, *map(_qti_1, root.iter("item")), *map(_qti_2, root.iter("assessmentItem"))]
-        if not found:
+        if not any(found):
             raise UnreadableDocument("unknown_format", "the XML holds no question of Moodle or QTI")
         yield from map(row_of, found)
 

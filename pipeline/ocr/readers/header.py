@@ -58,10 +58,8 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
 
 
 def row_of(value: Any, sheet: str | None = None) -> TableRow:
-    """A row with a value as its fields; what JSON does not have, of a Parquet file, as text, bytes as a picture.
-
-    One in which a key stands twice with two values is unparsed.
-    """
+    """A row with a value as its fields; what JSON does not have, of a Parquet file, as text, bytes as a picture."""
+    # One in which a key stands twice with two values is unparsed.
     fields = json.dumps(value, ensure_ascii=False, default=lambda one: PICTURE if isinstance(one, bytes) else str(one))
     if f'"{TWICE}": ' in fields:
         fields = json.dumps({"unparsed": fields, "why": _TOLD.findall(fields)[0]}, ensure_ascii=False)
@@ -139,10 +137,8 @@ def _known(record: Record, declared: Set[str]) -> list[str]:
 
 
 def _names_stem(record: Record, declared: Set[str]) -> bool:
-    """Return whether a row names the stem, or a column that ``dataset.toml`` names; A, an option of one file, is none.
-
-    Of another file it may be a key: 1 | A.
-    """
+    """Return whether a row names the stem, or a column of ``dataset.toml``; A, an option of one file, is none."""
+    # Of another file it may be a key: 1 | A.
     declared = {name for name in declared if not option_of(name)}
     return any(cell.strip() in declared or "stem" in roles_of(cell) for cell in _known(record, declared))
 
@@ -155,10 +151,8 @@ def _is_keyed(top: list[list[str]], at: int) -> bool:
 
 
 def _has_key(names: Sequence[str], record: Record) -> bool:
-    """Return whether a row has letters under the header of the key and names no key: 与形式相对的是 | 内容 | 材料 | A.
-
-    It is no header then, whatever words its options are.
-    """
+    """Return whether a row has letters under the header of the key and names no key: it is no header then."""
+    # 与形式相对的是 | 内容 | 材料 | A, whatever words its options are
     keys = (cell.strip().upper() for name, cell in zip(names, record, strict=False) if "answer" in roles_of(name))
     letters = {sign for cell in record for _, sign in [option_of(cell) or ("", "")]}
     named = {"A", "B"} <= letters and _names_key(record)  # 背面 alone is an option too

@@ -56,10 +56,8 @@ def _lines(path: Path, params: OcrParams) -> list[str]:
 
 
 def key_lines(grid: Grid) -> list[str]:
-    r"""Return the lines of a key: titles, numbers with their answers, explanations; none where it is no key.
-
-    ``题号 | 答案 | 解析`` over ``1 | A | 见教材`` gives ``1\tA`` and ``【解析】见教材``; other columns are left out.
-    """
+    """Return the lines of a key: titles, numbers with their answers, explanations; none where it is no key."""
+    # ``题号 | 答案 | 解析`` over ``1 | A | 见教材`` gives ``1\tA`` and ``【解析】见教材``; other columns are left out.
     records = [record for cells in grid if any(record := [cell.strip() for cell in cells])]
     at = next((at for at, record in enumerate(records[:HEADER_WITHIN]) if _is_head(record)), None)
     head = [] if at is None else records[at]
@@ -99,10 +97,8 @@ def _is_head(record: Sequence[str]) -> bool:
 
 
 def _entry(cells: Sequence[str]) -> list[str] | None:
-    """Return a part of a key, 1 | A | 2 | B, without numbers that have no answer; None where cells are anything else.
-
-    Behind a label all are numbers, or answers: 答案 | A | B.
-    """
+    """Return a part of a key, 1 | A | 2 | B, without numbers that have no answer; None where it is anything else."""
+    # Behind a label all are numbers, or answers: 答案 | A | B.
     kinds = ["n" if _P.number.fullmatch(cell) else "a" if _P.answer.fullmatch(cell) else "?" for cell in cells]
     if cells and _is_label(cells[0]):
         return [*cells] if _P.row_of_key.fullmatch("".join(kinds)) else None

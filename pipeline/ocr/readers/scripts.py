@@ -84,10 +84,8 @@ def _literals(text: str) -> Iterator[Any]:
 
 
 def _bracketed(tokens: Tokens, at: int) -> tuple[Any, int]:
-    """Return the list or the object that begins at a bracket, and the place behind it.
-
-    ``['question' => '…']`` of PHP and the named arguments of a call, ``Question(text: '…')``, are objects.
-    """
+    """Return the list or the object that begins at a bracket, and the place behind it."""
+    # ``['question' => '…']`` of PHP and the named arguments of a call, ``Question(text: '…')``, are objects.
     closing, values, pairs = _CLOSING[tokens[at][0]], list[Any](), dict[str | None, Any]()
     at += 1
     while tokens[at][0] != closing:

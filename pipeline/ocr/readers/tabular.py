@@ -109,10 +109,8 @@ def _is_question(value: Any) -> bool:
 
 
 def _inner(value: Any, depth: int) -> Iterator[Any]:
-    """Questions that an object keeps under a name of lists, with the case that the object gives them all.
-
-    Of a list those within it, with the texts beside them: ``[["A passage."], [{…}, {…}], "id 7"]``.
-    """
+    """Questions that an object keeps under a name of lists, with the case that the object gives them all."""
+    # Of a list those within it, with the texts beside them: ``[["A passage."], [{…}, {…}], "id 7"]``.
     if isinstance(value, list):
         held = [one for one in value if is_asked(one) or _holds_question(one, depth)]
         beside = [one for one in value if one not in held and _P.words.search("".join(_texts_of(one)))]
@@ -124,8 +122,13 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     texts = {key: part if isinstance(part, list) else [part] for key, part in value.items()}
     texts = {key: some for key, some in texts.items() if some and all(isinstance(one, str) for one in some)}
     long = {key for key, some in texts.items() if _HANDED_DOWN & {*roles_of(key)} or sum(map(len, some)) > _LONG}
-    given = {key: value[key] for key in texts if key in long}  # what belongs to each question below
     asked, held = is_asked(value), list[str]()
+    # {"question": "A case …", "answer": null, "children": [{…}, {…}]}; a title alone is the name of an exam.
+    asking = any(_OF_ONE & {*roles_of(key)} for key, part in value.items() if not isinstance(part, bool))
+    weak = () if asking else vocabulary()["weak"]["stem"]
+    cases = [key for key in texts if "stem" in roles_of(key) and plain_header(key) not in weak]
+    given = {key: value[key] for key in texts if key in long.difference(cases)}  # what belongs to each question below
+    given |= {"context": "\n".join(text for key in cases for text in texts[key])} if cases else {}
     for key, part in value.items():
         if plain_header(key) in names and any(isinstance(item, dict | list) for item in _items(part)):
             held.append(key)
@@ -138,7 +141,8 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     for key in dict.fromkeys([*held, *beside] if held and not asked else held):
         kind = {} if plain_header(key) in names else {"type" if len(key.encode()) <= 3 * _LONG else "context": key}
         for row in questions(value[key], depth + 1):
-            yield {**kind, **given, **row} if isinstance(row, dict) else row
+            own = {f"{one}_above" if "stem" in roles_of(one) and one in row else one: given[one] for one in given}
+            yield {**kind, **own, **row} if isinstance(row, dict) else row
 
 
 def _texts_of(part: Any) -> list[str]:
@@ -149,10 +153,8 @@ def _texts_of(part: Any) -> list[str]:
 
 
 def _with_texts(rows: Sequence[Any], value: dict[str, Any]) -> Iterator[Any]:
-    """Yield questions with the texts that they name by an id, which the object above them keeps.
-
-    ``{"documents": {"d1": "A text …"}, "questions": [{"document": "d1", …}]}``, or a list of ``{"id": "d1", …}``.
-    """
+    """Yield questions with the texts that they name by an id, which the object above them keeps."""
+    # ``{"documents": {"d1": "A text …"}, "questions": [{"document": "d1", …}]}``, or a list of ``{"id": "d1", …}``.
     known = dict[str, dict[str, str]]()
     for name, part in value.items():
         items = part if isinstance(part, dict) else {}
@@ -190,6 +192,9 @@ def is_asked(value: Any) -> bool:
     if not names or (names <= set().union(*parts.values()) and len(names & parts["text"]) == 1):
         return False  # {"key": "A", "text": "甲"}
     has = {role for key, part in value.items() if not isinstance(part, bool) for role in roles_of(key)} & _OF_ONE
+    below = [part for part in value.values() if isinstance(part, list) and part and all(map(is_asked, part))]
+    if below and not any(part for key, part in value.items() if "options" in roles_of(key)):
+        return False  # a case with its questions: {"question": "A case …", "children": [{…}, {…}]}
     return has == _OF_ONE or (bool(has) and _is_question(value))
 
 
@@ -249,10 +254,8 @@ class CsvReader:
     format = "cmexam_csv"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Return whether it is text and called CSV or TSV, or XLS as many websites name their exports.
-
-        A .txt is taken where its first line is the header of a bank: ``题目,选项A,选项B,答案``.
-        """
+        """Return whether it is text and called CSV or TSV, or XLS as many websites name their exports."""
+        # A .txt is taken where its first line is the header of a bank: ``题目,选项A,选项B,答案``.
         if suffix == ".txt" and looks_like_text(head):
             if _P.anki.match(head.decode("utf-8", errors="replace")):
                 return True
@@ -270,6 +273,8 @@ class CsvReader:
         lines = [line for line in map(str.strip, text.split("\n")) if line]
         single = sum(line[0] == line[-1] == "'" and f"'{mark}" in line for line in lines)  # 'stem','甲','乙'
         quote = "'" if 2 * single > len(lines) else '"'
+        spaced = text.count(f'{mark} "') > len(lines)  # 1, "甲", "乙"
+        text = text.replace(f"{mark} {quote}", f"{mark}{quote}") if spaced else text
         records = csv.reader(_without_broken(text, mark, quote, told), delimiter=mark, quotechar=quote, strict=True)
         try:
             yield from tables(_bounded(records), frozenset(params.columns))
@@ -278,10 +283,9 @@ class CsvReader:
 
 
 def _with_header(text: str) -> str:
-    """A text that Anki wrote with the header that the lines at its top describe; others as they are.
-
-    ``#separator:tab``, ``#tags column:3``; without ``#columns:`` the other columns are the front and the back of cards.
-    """
+    """A text that Anki wrote with the header that the lines at its top describe; others as they are."""
+    # ``#separator:tab``, ``#tags column:3``; without ``#columns:`` the other columns are the front and the back of
+    # cards.
     if not (found := _P.anki.match(text)):
         return text
     said = dict(_P.anki_line.findall(found[0]))

@@ -125,10 +125,8 @@ def _text(value: Any, rich: dict[str, str]) -> str:
 
 
 def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Place, str]], dict[str, str]]:
-    """Return what the library leaves out: pictures and formats by sheet, and texts with raised or lowered characters.
-
-    ``UnreadableDocument``: broken; too_large for a sheet to be laid out; no_value of a formula never calculated.
-    """
+    """Return what the library leaves out: pictures and formats by sheet, texts with raised or lowered characters."""
+    # ``UnreadableDocument``: broken; too_large for a sheet to be laid out; no_value of a formula never calculated.
     pictures, shown = dict[str, tuple[Place, ...]](), dict[str, dict[Place, str]]()
     damage = refused_as("broken", "the archive is cut short or damaged", _DAMAGE)
     with damage, zipfile.ZipFile(path) as archive:

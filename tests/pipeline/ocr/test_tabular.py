@@ -47,10 +47,12 @@ def test_csv_in_every_encoding_that_excel_writes(tmp_path, encoding):
     ]
 
 
-@pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
+@pytest.mark.parametrize("separator", [",", ", ", "\t", ";", "|"])
 def test_delimiters(tmp_path, separator):
-    path = write(tmp_path / "a.csv", f"Question{separator}Answer\n题干{separator}B\n")
-    assert rows(path) == [{"Question": "题干", "Answer": "B"}]
+    path = write(
+        tmp_path / "a.csv", f'"Question"{separator}"A"{separator}"Answer"\n"题干"{separator}"甲"{separator}"B"\n'
+    )
+    assert rows(path) == [{"Question": "题干", "A": "甲", "Answer": "B"}]
 
 
 def test_letters_of_keys_are_no_headers(tmp_path):
@@ -152,6 +154,15 @@ ITEMS = [{"question": f"问{at}", "options": ["甲", "乙"], "answer": "A"} for 
 def test_questions_are_found_in_sections_under_any_name(tmp_path, value, kinds):
     found = rows(write(tmp_path / "bank.json", json.dumps(value, ensure_ascii=False)))
     assert [(row["question"], row.get("type")) for row in found] == [(f"问{at}", kind) for at, kind in enumerate(kinds)]
+
+
+@pytest.mark.parametrize("name", ["children", "questions", "小题"])
+def test_a_case_under_the_name_of_a_stem_is_that_of_the_questions_below_it(tmp_path, name):
+    bank = [{"question": "病例", "answer": None, name: ITEMS}, {"title": "卷一", name: ITEMS}]
+    found = rows(write(tmp_path / "bank.json", json.dumps(bank, ensure_ascii=False)))
+    assert [(row["question"], row.get("context")) for row in found] == [
+        (item["question"], case) for case in ("病例", None) for item in ITEMS
+    ]
 
 
 def test_options_that_are_objects_are_no_questions(tmp_path):

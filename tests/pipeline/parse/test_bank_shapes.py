@@ -45,10 +45,7 @@ SHAPES = {
         "question": stem, "options": texts, **({"correct": "ABCD"[right]} if right else {"correctArr": ["A"]}),
     },
     "headers that say HTML": lambda stem, texts, right: {
-        "titleHtml": stem,
-        "options": texts,
-        "answer": "ABCD"[right],
-        "analysisHtml": f"故选{texts[right]}，其余有误。",
+        "titleHtml": stem, "options": texts, "answer": "ABCD"[right], "analysisHtml": f"故选{texts[right]}，其余有误。",
     },
     "a long explanation under an unknown header behind the key": lambda stem, texts, right: {
         "wen": stem, **dict(zip("ABCD", texts, strict=True)), "answer": "ABCD"[right],
@@ -79,6 +76,24 @@ SHAPES = {
         "Doğru Cevap": "abcd"[right], "Açıklama": f"第{right}项见教材，其他各项请读者自己对照着读一遍，便知道为什么",
     },
     "Czech headers": lambda stem, texts, right: {"otazka": stem, "moznosti": texts, "spravnaOdpoved": right},
+    "the key in an object of one part": lambda stem, texts, right: {
+        "question": stem, "options": texts, "answer": {"q": "ABCD"[right]} if "7" in stem else "ABCD"[right],
+    },
+    "small letters and colons behind the stem": lambda stem, texts, right: {
+        "question": f"{stem} {', '.join(map('{}: {}'.format, 'abcd', texts))}", "correct": "abcd"[right],
+    },
+    "options behind many stems, and in a cell of few": lambda stem, texts, right: keyed(
+        *((stem, right) if "7" in stem else (f"{stem}\n{chr(10).join(map('{}. {}'.format, 'ABCD', texts))}", right)),
+        options=texts if "7" in stem else None,
+    ),
+    "a description that names the chapter": lambda stem, texts, right: {
+        "text": stem, "options": texts, "answer": "ABCD"[right], "description": f"内科学的题目，第{right // 2}章",
+    },
+    **{
+        name: lambda stem, texts, right, name=name: keyed(
+            stem, right, options=texts, **{name: f"{stem}：患者因腹痛就诊，既往体健，查体见压痛，化验见第{right}项异常"}
+        ) for name in ("question_english", "image_caption")
+    },
     "a hint": lambda stem, texts, right: keyed(
         stem, right, options=texts, hinweis=f"{stem}：想一想教材第{right}章里说过的那张表，再想想这张图的意思是什么"
     ),
@@ -97,9 +112,10 @@ def test_each_shape_gives_the_same_questions(shape):
         assert (question.stem, options, question.answer) == (stem, texts, ["ABCD"[right]])
 
 
-def test_wrong_options_under_numbers_stand_beside_the_right_one():
+@pytest.mark.parametrize("wrong", ["w{}", "Falsche Antwort {}", "错误答案{}"])
+def test_wrong_options_under_numbers_stand_beside_the_right_one(wrong):
     rows = [
-        {"text": stem, "correct": texts[right], **{f"w{at}": text for at, text in enumerate(texts[:3], 1)}}
+        {"text": stem, "correct": texts[right], **{wrong.format(at): text for at, text in enumerate(texts[:3], 1)}}
         for stem, texts, right in [(stem, texts, 3) for stem, texts, _ in BANK]
     ]
     for (_, found), row in zip(parse(rows).rows, rows, strict=True):

@@ -98,8 +98,9 @@ def test_placeholders_of_absent_options_are_none_unless_one_is_the_key():
     assert read(parse(kept))[0][1] == ["对", "错", "无", "无"]
 
 
-def test_what_a_converter_left_waits():
-    assert read(parse(bank(texts=["甲状腺", "胰腺", "脾", "System.Xml.XmlElement"])))[0][3] == ["unreadable_characters"]
+@pytest.mark.parametrize("left", ["System.Xml.XmlElement", "Constituci¾n", "┐QuÚ dice?", "Ley Orgßnica"])
+def test_what_a_converter_left_waits(left):
+    assert read(parse(bank(texts=["甲状腺", "胰腺", "脾", left])))[0][3] == ["unreadable_characters"]
 
 
 @pytest.mark.parametrize(
@@ -366,7 +367,7 @@ def test_options_behind_a_stem_are_cut_or_seen(stem, options, expected):
         (["甲", "乙", "无"], "", 3),
         (["甲", "乙", "无", "无"], "", 2),
         (["甲", "乙", "丙", "无", "无"], "", 3),
-        (["甲", "乙", "无", "无", "无"], "", 2),
+        (["甲", "乙", "Null", "Null", "Null"], "", 2),
         (["甲", "乙", "/", "无"], "", 4),
         (["甲", "乙", "/", "/", "无此选项"], "", 2),
         (["甲", "乙", "无", "无"], "D", 4),

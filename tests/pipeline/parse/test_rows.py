@@ -155,7 +155,7 @@ def test_a_row_with_a_repeated_key_is_rejected_with_the_key():
     [
         ({"option": {"A": "甲", "C": "丙"}}, "options_not_contiguous"),
         ({"answer": "见解析"}, "answer_not_read"),
-        ({"answer": {"key": "A"}}, "answer_not_read"),
+        ({"answer": {"key": "A", "or": "B"}}, "answer_not_read"),
         ({"answer": "CCD"}, "answer_not_read"),
         ({"answer": "A. 骨牵引"}, "answer_not_read"),
         ({"option": {"A": "A", "B": "B", "C": "AB", "D": "O"}, "answer": "AB"}, "answer_not_read"),
