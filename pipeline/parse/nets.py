@@ -222,8 +222,9 @@ def _end(stem: str) -> str:
 
 
 def _start(stem: str) -> str:
-    """Return what stands before a mark at the beginning of a stem, digits as 0: 题目：, [Item 00]; mostly nothing."""
-    return _masked(match[0]) if (match := _P.before_stem.match(stem)) else ""
+    """Return what may stand before a stem, digits as 0: up to a mark, 题目：, [Item 00], or how a long one begins."""
+    match = _P.before_stem.match(stem)
+    return _masked(match[0]) if match else _masked(stem[:LONGEST]) if len(stem) > 2 * LONGEST else ""
 
 
 def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:

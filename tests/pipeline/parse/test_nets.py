@@ -65,6 +65,20 @@ def test_known_furniture_behind_stems_is_cut_off_and_told(furniture):
     assert (len(caught.notes), caught.doubts) == (1, [])
 
 
+@pytest.mark.parametrize(
+    ("head", "cut"),
+    [
+        ("Exam question from\nA's\nB 1\nQuestion #: {0}\nTopic #: 1\n[All B Questions]\n", True),
+        ("This item of the spring series was set by the board of examiners and ", False),
+    ],
+)
+def test_a_long_beginning_of_all_stems_is_cut_off_where_it_is_known_and_else_doubted(head, cut):
+    texts = [f"{question(at).stem} of the {NOUNS[at % 26]}, as it is seen in patients" for at in range(1, 41)]
+    found = cast("x.md", [Reading(question(at, stem=head.format(at) + text)) for at, text in enumerate(texts, 1)])
+    assert [one.question.stem for one in found.readings] == (texts if cut else [])
+    assert [doubt.reason for doubt in found.doubts] == ([] if cut else ["repeated_text"])
+
+
 @settings(max_examples=20)
 @given(numbers=st.lists(st.integers(1, 9), min_size=4, max_size=12))
 def test_numbers_that_do_not_rise_at_the_end_of_last_options_belong_to_them(numbers):
