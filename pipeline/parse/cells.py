@@ -238,6 +238,8 @@ def _from_list(value: list[Any]) -> Options:
             return replace(labelled(run), spaced=spaced)
     # A list needs no labels: letters that touch the text belong to it (A族链球菌, B超).
     pairs = [(label_at(index), text) for index, text in enumerate(texts) if text is not None]
+    if len(pairs) > 1 and all(text.casefold() == label.casefold() for label, text in pairs):
+        return Options([])  # ["a", "b", "c"]: letters of options that stand elsewhere
     # Where most begin with a number (1.甲, 2.乙, 3.1.5 g) it is a label; (1) 甲, (2) 乙 of all is none.
     numbered = {label: mark[1] or mark[2] for label, text in pairs if (mark := _P.numbered.match(text))}
     labels = 2 * len(numbered) >= len(pairs) and not len(numbered) > len({*numbered.values()}) == 1

@@ -232,6 +232,7 @@ def cut_stem(value: str, mark: str | None = None) -> tuple[str, Pairs]:
     if mark:  # 首选|甲|乙
         stem, *texts = value.split(mark)
         return stem, [(label_at(at), text) for at, text in enumerate(texts)]
+    value = re.sub(r"(?m)^\s*[-*•]\s+(?=[A-Ka-k][).．、]\s)", "", value)  # - a) 甲⏎- b) 乙
     text, (before, pairs) = broken_lines(value), cut_at_labels(value)
     if [label for label, _ in pairs[:2]] != ["A", "B"]:
         forms = group_values((_form_in(mark), mark) for mark in _P.anywhere.finditer(text)).values()

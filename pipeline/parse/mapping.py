@@ -230,7 +230,7 @@ class _Search(TableCells):
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
                 self.columns.roles["stem"] += [name] * bool(apart)
         held = [*self.columns.options.values(), *roles.get("options", ()), *roles.get("wrong", ())]
-        if names and all(2 * self.filled[name] <= len(self.rows) for name in held):  # a few may have them apart
+        if names and 2 * sum(bool(options_of(row, self.columns).pairs) for row in self.rows) <= len(self.rows):
             bare = [row for row in self.rows if not options_of(row, self.columns).pairs]
             keys = self.columns.roles.get("answer", ())
             if not held:

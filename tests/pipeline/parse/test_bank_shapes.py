@@ -71,6 +71,8 @@ SHAPES = {
         "question": stem,
         "answers": [{"text": f"{'أبتث'[at]}) {text}", "isCorrect": at == right} for at, text in enumerate(texts)],
     },
+    "letters beside options in the stem": lambda stem, texts, right: keyed(
+        "\n- ".join([stem, *(f"{'abcd'[at]}) {text}" for at, text in enumerate(texts))]), right, variants=[*"abcd"]),
     "Turkish headers": lambda stem, texts, right: {
         "Soru Metni": stem, **{f"{'ABCD'[at]} Şıkkı": text for at, text in enumerate(texts)},
         "Doğru Cevap": "abcd"[right], "Açıklama": f"第{right}项见教材，其他各项请读者自己对照着读一遍，便知道为什么",
