@@ -11,7 +11,7 @@ from build_dataset.pipeline.parse.layout_checks import BESIDE, INSIDE
 from build_dataset.pipeline.parse.lines import REGIONS
 from build_dataset.pipeline.parse.numbering import GAP
 from build_dataset.pipeline.parse.options import find_run
-from build_dataset.pipeline.parse.paper import Gap, Mismatch, ParsedPaper, left_over
+from build_dataset.pipeline.parse.paper import Gap, Mismatch, ParsedPaper
 from build_dataset.pipeline.parse.paper_checks import ANSWERS, COMPARED, set_aside_without_options
 from build_dataset.pipeline.parse.parts import share_joint_answers
 from build_dataset.pipeline.parse.question_checks import CONTENT, STRUCTURE
@@ -106,9 +106,8 @@ def unread_questions(paper: ParsedPaper) -> Iterable[Mismatch]:
         if not block.is_key and announcement(block.text).kind not in {*SHARED_OPTIONS, "K"}:
             yield from _unread_in(block.heads[1:], f"under {block.name[:20]}", options=True)
     yield from _unread_in(behind, "after the key", options=False)
-    lost = {id(piece) for piece in left_over(paper)["group_without_items"]}
-    for group in paper.outline.groups:  # (6-7题共用备选答案) whose questions begin with no number
-        if group.head.last is not None and group.pieces and all(id(piece) in lost for piece in group.pieces):
+    for group in paper.outline.lost_groups:  # (6-7题共用备选答案) whose questions begin with no number
+        if group.head.last is not None:
             yield "text_left_over", group.pieces[0].text[:40], f"questions up to {group.head.last} were not read"
 
 

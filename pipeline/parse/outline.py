@@ -85,6 +85,12 @@ class Outline:
     """Lines inside items that look like the beginning of one, and their numbers."""
     prose: list[str] = field(default_factory=list)  # all lines but those of answers
 
+    @property
+    def lost_groups(self) -> list[Group]:
+        """What is shared by items that were not read."""
+        taken = {id(item.group) for item in self.items}
+        return [group for group in self.groups if group.pieces and id(group) not in taken]
+
 
 @dataclass
 class Cutting:

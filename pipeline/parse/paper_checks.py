@@ -1,8 +1,9 @@
 """Checks over the questions of a paper: each is compared with the others, with heads, keys and what stands outside."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 
 from build_dataset.pipeline.parse import heads, question_checks
 from build_dataset.pipeline.parse.checks import Checks, Judged
@@ -10,7 +11,7 @@ from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import split_fields
 from build_dataset.pipeline.parse.folding import structural, without_digits
 from build_dataset.pipeline.parse.labels import are_labels, find_labels, opens_option
-from build_dataset.pipeline.parse.lines import REGIONS, SHORT_OF
+from build_dataset.pipeline.parse.lines import REGIONS, SHORT_OF, place_of
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.pipeline.patterns import Patterns
@@ -127,6 +128,17 @@ def _cases_before(judged: Judged) -> Findings:
             yield draft, f"a case may stand {where}"
         if "case_inside" in dict(draft.flags) and not draft.group:
             where, parts = f"behind the options of number {draft.number}", 0
+
+
+@COMPARED("case_missing", "（7～8题共用备选答案） / 男，45岁… / 9. …: neither 7 nor 8 was read, nor a head over 9")
+def _behind_lost_group(judged: Judged) -> Findings:
+    """Find questions without a case behind a shared text whose own questions were lost: it may be theirs."""
+    lost = judged.paper.outline.lost_groups
+    begins = [place_of(draft.pieces[0]) for draft in judged.questions if lost]
+    for group in lost:
+        after = judged.questions[bisect_right(begins, place_of(group.pieces[0])) :]
+        for draft in takewhile(lambda one: not one.group, after[:MAX_CASE_QUESTIONS]):
+            yield draft, f"questions up to {group.head.last} were not read, and what they share may be its case"
 
 
 @COMPARED("case_missing", "3. …依此回答第4题至第5题, and 4 has no case")

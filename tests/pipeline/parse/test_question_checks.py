@@ -164,6 +164,18 @@ def test_digits_before_a_glued_head_make_its_questions_wait(parse):
     assert "case_inside" in waits(outcome, 2)
 
 
+@pytest.mark.parametrize("lost", ["（3～4题共用备选答案）", "（3～4题共用题干）"])
+def test_questions_without_a_case_wait_behind_what_lost_questions_share(parse, lost):
+    outcome = parse(f"{items(1, 2)}\n{lost}\n{CASE}\n{items(5, 6)}\n（7～8题共用题干）\n{CASE}\n{items(7, 8)}\n{items(9)}")
+    doubted = [number for number in range(1, 10) if "case_missing" in waits(outcome, number)]
+    assert doubted == [5, 6]
+
+
+@pytest.mark.parametrize("text", ["首选\uf0b7 的是", "首选（\uf0b7 ）"])
+def test_the_code_of_a_bullet_inside_a_text_is_unreadable(parse, text):
+    assert waits(parse(f"1. {text}\n{FOUR}"), 1) == ["unreadable_characters"]
+
+
 def test_questions_wait_where_their_key_says_that_they_are_on_a_case(parse):
     key = "参考答案\n一、A1型题\n1.A 2.B\n二、A3/A4型题\n3.C 4.D"
     outcome = parse(f"一、A1型题\n{items(1, 2, 3, 4)}\n{key}")
