@@ -166,9 +166,9 @@ def test_digits_before_a_glued_head_make_its_questions_wait(parse):
 
 @pytest.mark.parametrize("lost", ["（3～4题共用备选答案）", "（3～4题共用题干）"])
 def test_questions_without_a_case_wait_behind_what_lost_questions_share(parse, lost):
-    outcome = parse(f"{items(1, 2)}\n{lost}\n{CASE}\n{items(5, 6)}\n（7～8题共用题干）\n{CASE}\n{items(7, 8)}\n{items(9)}")
-    doubted = [number for number in range(1, 10) if "case_missing" in waits(outcome, number)]
-    assert doubted == [5, 6]
+    own = f"（7～8题共用题干）\n{CASE}\n{items(7, 8, 9)}"
+    outcome = parse(f"{items(1, 2)}\n{lost}\n{CASE}\n{items(5, 6)}\n{own}")
+    assert [number for number in range(1, 10) if "case_missing" in waits(outcome, number)] == [5, 6]
 
 
 @pytest.mark.parametrize("text", ["首选\uf0b7 的是", "首选（\uf0b7 ）"])
