@@ -23,7 +23,15 @@ from rich.table import Table
 from build_dataset.pipeline.api import stage_names
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.cli.language import translated
-from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, command, configure, examples, heading, stage_options
+from build_dataset.pipeline.cli.options import (
+    DEFAULT_CONFIG,
+    HelpedCommand,
+    command,
+    configure,
+    examples,
+    heading,
+    stage_options,
+)
 from build_dataset.pipeline.cli.report import print_json, print_line, print_stage, print_summary, print_template
 from build_dataset.pipeline.config import FILE_NAME, Config, ConfigBase, load
 from build_dataset.pipeline.stage import Stage
@@ -40,8 +48,9 @@ def add_stages(app: typer.Typer) -> None:
     """Add a command for each stage of the catalogue."""
     for stage in STAGES:
         if stage.name != "review":  # a group of its own
-            shown = examples(stage.examples or (stage.name,))
-            app.command(stage.name, help=stage.title, epilog=shown, rich_help_panel=heading("stage"))(_command(stage))
+            shown: dict[str, Any] = {"help": stage.title, "epilog": examples(stage.examples or (stage.name,))}
+            made = app.command(stage.name, cls=HelpedCommand, rich_help_panel=heading("stage"), **shown)
+            made(_command(stage))
 
 
 @contextmanager

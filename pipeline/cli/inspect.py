@@ -144,6 +144,8 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
         cost = "" if row["cost"] is None else f"{row['cost']:.4g} {row['currency'] or ''}".strip()
         table.add_row(stage_name(row["stage"]), f"[{colour}]{word(row['state'])}[/{colour}]", *counts, seconds, cost)
     report.print_whole(table)
+    if all(row["state"] == "missing" for row in rows):
+        report.print_line("nothing was built yet: `build-dataset doctor` checks the machine, `build-dataset run` builds")
     for row in rows:
         for outcome, reasons in row["reasons"].items():
             if reasons:
