@@ -1,7 +1,5 @@
 """Messages are English, or Chinese by --lang or the locale; the catalogue of Chinese texts is complete."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Functions become commands: their options, defaults, help and configuration."""
 
-from __future__ import annotations
-
 import inspect
 from enum import Enum
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Messages before answers are sent to experts, and the experts' progress; no server is asked."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
