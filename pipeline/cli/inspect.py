@@ -152,9 +152,7 @@ def _print_states(config: ConfigBase, rows: Sequence[Mapping[str, Any]]) -> None
         table.add_row(stage_name(row["stage"]), f"[{colour}]{word(row['state'])}[/{colour}]", *counts, seconds, cost)
     report.print_whole(table)
     if {row["state"] for row in rows} == {"missing"}:
-        report.print_line(
-            "nothing is built yet: `build-dataset doctor` checks this machine, `build-dataset run` builds"
-        )
+        report.print_line("nothing is built yet: `build-dataset doctor` checks this machine, `run` builds")
     for row in rows:
         for outcome, reasons in row["reasons"].items():
             if reasons:
