@@ -102,25 +102,17 @@ class ReviewParams(Params):
     """The ``[review]`` section of ``dataset.toml``."""
 
     reviewers: list[Person] = option([], "E-mails of the experts whose reviews count; everyone's when empty")
-    adjudicators: list[Person] = option(
-        [], "E-mails of those whose review settles disputes and flags; they do not enter agreement"
-    )
+    adjudicators: list[Person] = option([], "E-mails of those who settle disputes and flags; not part of agreement")
     majority: bool = option(True, "Two of three experts settle a dispute")
     overlap: Share = option(1.0, "Share of questions that several experts review, drawn by lot; one the others")
-    experts: int = non_semantic(
-        2, "Experts who review each question; with overlap below 1, that share of them", ge=2, le=5
-    )
+    experts: int = non_semantic(2, "Experts for each question; with overlap below 1, for that share", ge=2, le=5)
     bootstrap: int = option(1000, "Resamples for the intervals of Krippendorff's alpha", ge=100, le=100_000)
-    blind: Share = non_semantic(
-        0.0, "Share of questions sent without labels filled in, drawn by lot, to measure anchoring"
-    )
+    blind: Share = non_semantic(0.0, "Share of questions sent without labels, drawn by lot, to measure anchoring")
     assign: bool = non_semantic(False, "Give each of reviewers a project of their own with their part of the questions")
     quotas: dict[Person, NonNegativeInt] = non_semantic(
         {}, "With assign, the most questions of an expert; 0 for one who has stopped. The others share the rest"
     )
-    gold: Path | None = non_semantic(
-        None, "Labelled questions to mix in, as a measure of the experts: CSV, JSONL or Parquet"
-    )
+    gold: Path | None = non_semantic(None, "Labelled questions to mix in, to measure experts: CSV, JSONL or Parquet")
     priority: Literal["uncertainty", "order"] = non_semantic(
         "uncertainty", "What experts get first: what the annotator was least sure of, or the papers' order"
     )
@@ -152,12 +144,8 @@ class ReviewParams(Params):
 class CalibrateParams(Params):
     """The ``[calibrate]`` section of ``dataset.toml``."""
 
-    target: float = option(
-        0.9, "Share of right labels that is wanted of those taken without a second look.", gt=0, lt=1
-    )
-    others: list[Path] = non_semantic(
-        [], "Further annotations to compare: annotations.parquet of builds with other annotators."
-    )
+    target: float = option(0.9, "Wanted share of right labels among those taken without a second look.", gt=0, lt=1)
+    others: list[Path] = non_semantic([], "To compare: annotations.parquet of builds with other annotators.")
 
     def semantic(self) -> dict[str, Any]:
         """Return the parameters with hashes of the other annotations in place of their paths."""

@@ -39,9 +39,7 @@ _MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")  # keys whose va
 class ExecutorParams(Params):
     """The ``[executor]`` section: where parallel work runs."""
 
-    kind: Literal["local", "ray"] = non_semantic(
-        "local", "local: processes on this machine; ray: on a Ray cluster (docs/scale.md)"
-    )
+    kind: Literal["local", "ray"] = non_semantic("local", "local: this machine; ray: a Ray cluster (docs/scale.md)")
     workers: int | None = non_semantic(
         None, "Number of processes; one a core (with num_gpus: one a GPU's share) when absent", ge=1, le=4096
     )

@@ -25,9 +25,7 @@ class DatasetParams(Params):
     license: str = option("other", "Licence of the questions, as Hugging Face names it")
     licenses: dict[str, str] = option({}, "Licences of sources, by file or folder under raw, for the card")
     homepage: str | None = option(None, "Where the dataset lives")
-    version: str = option(
-        "0.1.0", "Version of the release (semantic versioning)", pattern=r"^[0-9]{1,9}(\.[0-9]{1,9}){2}$"
-    )
+    version: str = option("0.1.0", "The release's semantic version", pattern=r"^[0-9]{1,9}(\.[0-9]{1,9}){2}$")
     date: Annotated[str, AfterValidator(_date)] | None = option(None, "Date of the release, e.g. 2026-11-22")
     creators: list[str] = option([], "Who made the dataset: people or organisations")
     citation: str | None = option(None, "How to cite it: BibTeX or a sentence")
@@ -37,12 +35,8 @@ class DatasetParams(Params):
     seed: int = option(20230605, "Seed of everything that draws lots", ge=0, lt=2**32)
     raw: Path = non_semantic(Path("raw"), "Folder with the exam papers")
     build: Path = non_semantic(Path("build"), "Folder for everything that is made")
-    releases: Path = non_semantic(
-        Path("releases"), "Folder with what was released; the highest version is the previous release"
-    )
-    loss_alarm: Share = non_semantic(
-        0.2, "Share of a file's questions, rejected or waiting, from which a warning names the file"
-    )
+    releases: Path = non_semantic(Path("releases"), "Folder of releases; the highest version is the previous release")
+    loss_alarm: Share = non_semantic(0.2, "Share of a file's questions, rejected or waiting, that brings a warning")
 
 
 Acceptable = Literal[
@@ -70,9 +64,7 @@ class SourceParams(Params):
     ignore: list[str] = option([], "Columns of long texts that are no part of a question")
     furniture: list[str] = option([], "Texts printed at many of its items that are no part of them; they are cut off")
     accept: list[Acceptable] = option([], "Reasons that a person has looked at: they stop none of its questions")
-    explanations: Literal["ignore"] | None = option(
-        None, "Let no explanation speak against a key: it lists wrong options"
-    )
+    explanations: Literal["ignore"] | None = option(None, "No explanation speaks against a key: it lists wrong options")
     join_images: Literal["auto", "never", "always"] | None = option(
         None, "Of a folder of pictures: whether they are the pages of one paper, as [ocr] join_images"
     )

@@ -1,7 +1,5 @@
 """Shared by tests: a context without processes or files, the shared data, the sample built once."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

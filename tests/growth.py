@@ -1,7 +1,5 @@
 """Measure how the time of a function grows with the length of its text."""
 
-from __future__ import annotations
-
 import gc
 import math
 import time

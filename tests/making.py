@@ -1,7 +1,5 @@
 """Things that many tests make: a question, and a context that prints nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from random import Random

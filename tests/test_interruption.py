@@ -1,7 +1,5 @@
 """Killed at any instant, the same command finishes the job with the same bytes and pays for nothing twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

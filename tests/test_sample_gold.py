@@ -1,7 +1,5 @@
 """The whole pipeline is held to the sample exam's gold file: every question in its expected place."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

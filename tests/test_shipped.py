@@ -3,8 +3,6 @@
 ``tests/services/test_installed.py`` runs this file against an installed wheel, too.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import pkgutil

@@ -1,7 +1,5 @@
 """The code reads as plain English, each class has a name of its own, and files stay small."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Two processes on one build folder: one works, the other is told so; nothing is corrupted. A folder of many files."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -38,13 +38,9 @@ class LlmOptions(Params):
     price_out: float | None = option(None, "Price of a million answer tokens.", ge=0)
     batch_share: float = option(0.5, "What the endpoint's Batch API costs, as a share of these prices.", ge=0, le=1)
     currency: str = option("USD", "Currency of the prices and of max_cost.")
-    max_cost: float | None = non_semantic(
-        None, "Stop before the request that could bring the cost of all answers above this.", ge=0
-    )
+    max_cost: float | None = non_semantic(None, "Stop before the cost of all answers could exceed this.", ge=0)
     concurrency: int = non_semantic(8, "Requests in flight at once.", ge=1, le=1024)
-    max_retries: int = non_semantic(
-        5, "Further attempts after a rate limit, a server error or a lost connection.", ge=0
-    )
+    max_retries: int = non_semantic(5, "Further attempts after a rate limit, server error or lost connection.", ge=0)
     poll: float = non_semantic(60.0, "Seconds between looks at a batch that is under way.", gt=0)
 
     @model_validator(mode="after")

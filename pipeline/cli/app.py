@@ -21,6 +21,7 @@ from build_dataset.schemas.errors import UserError
 
 app = typer.Typer(
     name="build-dataset",
+    cls=options.HelpedGroup,
     help="Turn exam papers into a benchmark you can trust.",
     epilog="Exit codes: 0 done · 2 something to fix, or an empty dataset · 3 some items need another run · "
     "130 stopped with Ctrl-C · 1 a bug in build-dataset, with a report to send us.",
@@ -48,17 +49,16 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-_LANGUAGE_OPTION = typer.Option("--lang", help="Language of messages; default: the locale's (LC_ALL, LANG).")
+_LANGUAGE = "Language of messages; default: the locale's (LC_ALL, LANG)."
+_LANGUAGE_OPTION = typer.Option("--lang", callback=choose, is_eager=True, help=_LANGUAGE)
 _VERSION_OPTION = typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
 
 
 @app.callback()
 def _options(
-    version: Annotated[bool, _VERSION_OPTION] = False,  # noqa: ARG001 -- its callback prints it
-    lang: Annotated[MessageLanguage | None, _LANGUAGE_OPTION] = None,
+    version: Annotated[bool, _VERSION_OPTION] = False, lang: Annotated[MessageLanguage | None, _LANGUAGE_OPTION] = None
 ) -> None:
     """Options that go before a command."""
-    choose(lang)
 
 
 options.add_commands(app)

@@ -22,8 +22,8 @@ from rich.table import Table
 
 from build_dataset.pipeline.api import stage_names
 from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.cli import options
 from build_dataset.pipeline.cli.language import translated
-from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, command, configure, examples, heading, stage_options
 from build_dataset.pipeline.cli.report import print_json, print_line, print_stage, print_summary, print_template
 from build_dataset.pipeline.config import FILE_NAME, Config, ConfigBase, load
 from build_dataset.pipeline.stage import Stage
@@ -40,8 +40,9 @@ def add_stages(app: typer.Typer) -> None:
     """Add a command for each stage of the catalogue."""
     for stage in STAGES:
         if stage.name != "review":  # a group of its own
-            shown = examples(stage.examples or (stage.name,))
-            app.command(stage.name, help=stage.title, epilog=shown, rich_help_panel=heading("stage"))(_command(stage))
+            shown: dict[str, Any] = {"help": stage.title, "epilog": options.examples(stage.examples or (stage.name,))}
+            made = app.command(stage.name, cls=options.HelpedCommand, rich_help_panel=options.heading("stage"), **shown)
+            made(_command(stage))
 
 
 @contextmanager
@@ -109,7 +110,7 @@ def _command(stage: Stage) -> Callable[..., None]:
     """Return a command whose options are the stage's own."""
 
     def run_stage(
-        config: Path = DEFAULT_CONFIG,
+        config: Path = options.DEFAULT_CONFIG,
         force: bool = False,
         overrides: list[str] | None = None,
         quiet: bool = False,
@@ -123,8 +124,8 @@ def _command(stage: Stage) -> Callable[..., None]:
 
         plain = {key: value.value if isinstance(value, Enum) else value for key, value in given.items()}
         paths = {key: str(value.resolve()) for key, value in plain.items() if isinstance(value, Path)}
-        options = {f"{stage.name}.{key}": value for key, value in (plain | paths).items()}  # from where the user is
-        loaded = configure(config, overrides, options)
+        values = {f"{stage.name}.{key}": value for key, value in (plain | paths).items()}  # from where the user is
+        loaded = options.configure(config, overrides, values)
         if reason := loaded.params(stage.name).off():
             raise UserError(reason)
         if dry_run:
@@ -141,7 +142,7 @@ def _command(stage: Stage) -> Callable[..., None]:
             print_line(f"{flags}: {used}", console=Console(stderr=True))
 
     hidden = () if stage.estimate else ("dry_run",)  # only stages that may cost money have --dry-run
-    return command(stage.name, run_stage, stage_options(stage.params), hidden)
+    return options.command(stage.name, run_stage, options.stage_options(stage.params), hidden)
 
 
 def init(folder: Path = Path(), raw: Path | None = None) -> None:
@@ -195,11 +196,12 @@ def schema() -> None:
     print_json(Config.model_json_schema())
 
 
-def doctor(config: Path = DEFAULT_CONFIG, as_json: bool = False, overrides: list[str] | None = None) -> None:
+def doctor(config: Path = options.DEFAULT_CONFIG, as_json: bool = False, overrides: list[str] | None = None) -> None:
     """Check what is installed, reachable or missing, and how to fix it."""
     from build_dataset.pipeline.doctor import CheckState, run_checks
 
-    loaded = configure(config, overrides) if config.exists() or config != DEFAULT_CONFIG else None  # named: must exist
+    wanted = config.exists() or config != options.DEFAULT_CONFIG  # one that is named must exist
+    loaded = options.configure(config, overrides) if wanted else None
     checks = run_checks(loaded)
     if as_json:
         print_json([asdict(check) for check in checks])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import groupby
@@ -121,19 +121,26 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
     rows = count_by_reason(SOURCES["reviews/settled"](config.dataset)) if waiting else _status_rows(Runner(config))
     if as_json:
         report.print_json(rows)
-        return
-    if waiting and not rows:
-        report.print_line("nothing was decided yet; `build-dataset list waiting` says what waits")
     elif waiting:
-        names = ("settled", "kept", "corrected", "rejected")
-        decided = Table(word("reason"), *(Column(word(name), justify="right") for name in names))
-        for each in rows:
-            alarm = f"  [yellow]{word('probably a false alarm')}[/yellow]" if each["false_alarm"] else ""
-            shown = (f"{each[name]:,}" for name in names)
-            decided.add_row(escape(in_both_languages(each["reason"])) + alarm, *shown)
-        report.print_whole(decided)
-    if waiting:
+        _print_decided(rows)
+    else:
+        _print_states(config, rows)
+
+
+def _print_decided(rows: Sequence[Mapping[str, Any]]) -> None:
+    if not rows:
+        report.print_line("nothing was decided yet; `build-dataset list waiting` says what waits")
         return
+    names = ("settled", "kept", "corrected", "rejected")
+    decided = Table(word("reason"), *(Column(word(name), justify="right") for name in names))
+    for each in rows:
+        alarm = f"  [yellow]{word('probably a false alarm')}[/yellow]" if each["false_alarm"] else ""
+        shown = (f"{each[name]:,}" for name in names)
+        decided.add_row(escape(in_both_languages(each["reason"])) + alarm, *shown)
+    report.print_whole(decided)
+
+
+def _print_states(config: ConfigBase, rows: Sequence[Mapping[str, Any]]) -> None:
     report.print_doubts(config)
     numbers = (Column(word(name), justify="right") for name in (*_COUNTS, "time", "cost"))
     table = Table(word("stage"), word("state"), *numbers)
@@ -144,6 +151,8 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
         cost = "" if row["cost"] is None else f"{row['cost']:.4g} {row['currency'] or ''}".strip()
         table.add_row(stage_name(row["stage"]), f"[{colour}]{word(row['state'])}[/{colour}]", *counts, seconds, cost)
     report.print_whole(table)
+    if {row["state"] for row in rows} == {"missing"}:
+        report.print_line("nothing is built yet: `build-dataset doctor` checks this machine, `run` builds")
     for row in rows:
         for outcome, reasons in row["reasons"].items():
             if reasons:

@@ -44,9 +44,9 @@ def either(english: str, chinese: str) -> str:
     return chinese if is_chinese() else english
 
 
-def word(english: str) -> str:
-    """Return a heading, a state or an outcome: ``kept`` → 保留."""
-    return str(_texts()["words"].get(english, english)) if is_chinese() else english
+def word(english: str, kind: str = "words") -> str:
+    """Return a heading, a state or an outcome, ``kept`` → 保留, or a line of ``help``."""
+    return str(_texts()[kind].get(english, english)) if is_chinese() else english
 
 
 def stage_name(stage: str) -> str:

@@ -4,13 +4,17 @@ import inspect
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 from rich.markup import escape
+from rich.table import Table
+from typer.core import TyperCommand, TyperGroup
 
+from build_dataset.pipeline.cli.language import word
 from build_dataset.pipeline.config import FILE_NAME, ConfigBase, load, toml_value
 from build_dataset.schemas import data, errors
 from build_dataset.schemas.params import Params
@@ -63,6 +67,43 @@ def _option(name: str, kind: Any, default: Any, texts: Mapping[str, Any]) -> ins
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
+class _Folded(Table):
+    """A table that breaks words longer than a column, as Chinese sentences are, where typer's cuts them off."""
+
+    def add_row(self, *cells: Any, **more: Any) -> None:
+        """See ``Table``."""
+        super().add_row(*cells, **more)
+        for column in self.columns:
+            column.overflow = "fold"
+
+
+class _Helped:
+    """Shows help in the language that ``--lang`` has chosen by then."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help of a command, its options and its commands."""
+        for module in map(import_module, ("typer.rich_utils", "rich.columns")):  # what typer writes help with
+            vars(module)["Table"] = _Folded
+        command: Any = self
+        command.epilog = word(command.epilog or "", "help")
+        for shown in (command, *command.get_params(ctx), *getattr(command, "commands", {}).values()):
+            shown.help = "\n".join(escape(word(line, "help")) for line in (shown.help or "").split("\n"))
+            shown.rich_help_panel = word(shown.rich_help_panel or "") or None
+            default = getattr(shown, "show_default", None)
+            if isinstance(default, str):  # typer would put it in brackets of its own
+                shown.help += f" [dim]\\[{word('default')}: {escape(default)}][/dim]"
+                shown.show_default = False
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+
+
+class HelpedCommand(_Helped, TyperCommand):
+    """A command."""
+
+
+class HelpedGroup(_Helped, TyperGroup):
+    """A group of commands."""
+
+
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of ``commands.toml``; one that others begin with is a group, which may run alone."""
     groups = {"": app}  # typer's own, by path
@@ -74,12 +115,12 @@ def add_commands(app: typer.Typer) -> None:
             shown["rich_help_panel"] = heading(about["heading"])
         if any(other.startswith(f"{path} ") for other in _HELP["commands"]):  # a group: "review"
             alone = function is not None
-            groups[path] = typer.Typer(no_args_is_help=not alone, invoke_without_command=alone)
+            groups[path] = typer.Typer(cls=HelpedGroup, no_args_is_help=not alone, invoke_without_command=alone)
             if function is not None:
                 groups[path].callback(invoke_without_command=True)(command(path, function))
             groups[parent].add_typer(groups[path], name=name, help=about.get("help"), **shown)
         elif function is not None:
-            groups[parent].command(name, **shown)(command(path, function))
+            groups[parent].command(name, cls=HelpedCommand, **shown)(command(path, function))
 
 
 def examples(lines: Iterable[str]) -> str | None:
@@ -112,10 +153,8 @@ def stage_options(params: type[Params]) -> Iterator[inspect.Parameter]:
             flag = name.replace("_", "-")  # min_options: --min-options
             flags = [f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"]
             default = "on" if field.default is True else getattr(field.default, "value", field.default)
-            shown = (
-                default is not None and default is not False and str(default)
-            )  # what holds where dataset.toml is silent
-            texts = {"flags": flags, "help": escape(field.description or ""), "show_default": shown}
+            shown = default not in (None, False) and str(default)  # what holds where dataset.toml is silent
+            texts = {"flags": flags, "help": field.description or "", "show_default": shown}
             yield _option(name, kind | None, None, texts)
 
 

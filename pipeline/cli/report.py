@@ -191,7 +191,5 @@ def reason_line(reasons: Mapping[str, int], most: int = 8) -> str:
 
 def shown(path: Path) -> str:
     """A path relative to where the user stands, when it lies below."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -65,9 +65,12 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
 
 def submission(run: str, out: Path, config: ConfigBase) -> None:
     """Write a model's answers in the format of CMB's leaderboard."""
-    from build_dataset.pipeline.evaluate.submission import predictions_of, submission as write
+    from build_dataset.pipeline.evaluate.submission import submission as write
+    from build_dataset.pipeline.runtime.publish import built
+    from build_dataset.schemas.evaluation import Prediction
 
-    save(out, write(predictions_of(config.dataset.build), run))
+    predictions = list(Prediction.from_frame(built(config.dataset.build, "evaluate/predictions")))
+    save(out, write(predictions, run))
     print_line(f"written to {shown(out)}")
 
 

@@ -69,21 +69,15 @@ class TransformersModel(ReadingModel):
         [], 'Devices to spread questions over, e.g. ["cuda:0", "cuda:1"]; every GPU, else the CPU, when empty.'
     )
     batch_tokens: int = non_semantic(16384, "Padded tokens in a batch, those to be written included.", ge=1)
-    chat: Literal["auto", "plain"] = option(
-        "auto", "auto: the model's chat template where it has one; plain: turns as bare text."
-    )
+    chat: Literal["auto", "plain"] = option("auto", "auto: the model's template, if any; plain: turns as bare text.")
     answer_by: Literal["text", "likelihood"] = option(
         "text", "likelihood: the likeliest letter in a forward pass, for questions with one answer."
     )
-    dtype: Literal["auto", "bfloat16", "float16", "float32"] = option(
-        "auto", "auto: bfloat16 on a GPU, float32 on a CPU."
-    )
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = option("auto", "auto: bfloat16 on GPU, float32 on CPU.")
     max_tokens: int = option(512, "Most new tokens of an answer (CMB: 512).", ge=1)
     temperature: float = option(0.0, "0 is greedy.", ge=0, le=2)
     top_p: float = option(1.0, "Nucleus of sampling at a temperature above 0.", gt=0, le=1)
-    seed: int = option(
-        20230605, "Of sampling; each prompt and repetition draws by its own, made from it.", ge=0, lt=2**32
-    )
+    seed: int = option(20230605, "Of sampling; each prompt and repetition has its own, made from it.", ge=0, lt=2**32)
 
     def run_name(self) -> str:
         """Return the name in results."""
@@ -168,12 +162,8 @@ class EvaluateParams(AskOptions):
     base_url: Address = option(OPENAI_URL, "Address of that model's API, up to and with /v1.")
     api_key_env: VariableName = non_semantic("OPENAI_API_KEY", "Environment variable with the key of that API.")
     max_tokens: int = option(1024, "Most tokens of an answer of that model.", ge=1)
-    judge: JudgeOptions | None = option(
-        None, "[evaluate.judge]: the model that scores explanations and clinical answers."
-    )
-    scoring: ScoringOptions = option(
-        ScoringOptions(), "[evaluate.scoring]: answers that experts score in Label Studio."
-    )
+    judge: JudgeOptions | None = option(None, "[evaluate.judge]: model that scores explanations and clinical answers.")
+    scoring: ScoringOptions = option(ScoringOptions(), "[evaluate.scoring]: answers scored by experts in Label Studio.")
     cases: Path | None = option(None, "Clinical cases in the format of CMB-Clin-qa.json, for the task clinical.")
 
     def all_models(self) -> list[ModelOptions]:

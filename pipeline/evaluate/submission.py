@@ -15,7 +15,6 @@ from build_dataset.pipeline.evaluate.extraction import answers_first, extract
 from build_dataset.pipeline.evaluate.metrics import score_items
 from build_dataset.pipeline.evaluate.params import ScoreParams
 from build_dataset.pipeline.evaluate.scoring import Graded, by_slice
-from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.schemas.errors import UserError, first_problem
 from build_dataset.schemas.evaluation import Outcome, Prediction, Score, Sureness, Task
 from build_dataset.schemas.release import ReleaseRow
@@ -230,14 +229,6 @@ def submission(predictions: Sequence[Prediction], run: str) -> bytes:
     rows = ({"id": row.question_id, "model_answer": "".join(row.extracted or row.raw_output or "")} for row in first)
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return f"[\n{lines}\n]\n".encode(errors="backslashreplace")
-
-
-def predictions_of(build: Path) -> list[Prediction]:
-    """The stored predictions of a build."""
-    path = build / "evaluate" / "predictions.parquet"
-    if not path.is_file():
-        raise UserError(f"{path} is not there: run `build-dataset evaluate` first")
-    return list(Prediction.from_frame(read_table(path)))
 
 
 class _Item(BaseModel, extra="ignore", strict=True, frozen=True):

@@ -16,13 +16,9 @@ class LeaksParams(Params):
         "A folder with public benchmarks (JSON, JSONL, CSV, TSV, Parquet): questions that share a run "
         "of tokens with them are listed",
     )
-    ngram: int = option(
-        13, "Tokens of a shared run (GPT-3's measure); a Chinese character is one, so is a Latin word", ge=5, le=50
-    )
+    ngram: int = option(13, "Tokens of a shared run (as GPT-3's): Chinese characters and Latin words", ge=5, le=50)
     common: int = option(10, "Runs that more of the questions than this have are set phrases and do not count", ge=1)
-    copied: float = option(
-        0.8, "From this share of a question's tokens on, it counts as copied (Llama 2's)", gt=0, le=1
-    )
+    copied: float = option(0.8, "Share of a question's tokens from which it counts as copied (Llama 2's)", gt=0, le=1)
     similar: float = option(0.9, "Stems and options that are this similar must not be in two splits", ge=0.8, le=1)
 
     def files(self) -> list[tuple[str, Path]]:

@@ -20,7 +20,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Part
 
 _P = Patterns(__name__)
-FOOT, GOES_ON = _P.foot, _P.goes_on
+GOES_ON = _P.goes_on
 MANY = 12  # questions from which on no case is shared by those that a head names
 MAX_NUMBER_AHEAD = 5  # a text may speak of questions whose numbers are so many further on: 1. A 肝… 2. 3. D
 LONG_OPTION, TIMES = 60, 4  # an option longer than this, and so many times the others, may hold what follows it

@@ -17,9 +17,7 @@ class ProofreadParams(FormOptions):
 
     max_tokens: int = option(4096, "Most tokens of an answer: the doubts about all questions of a request.", ge=1)
     ignore: tuple[str, ...] = option((), f"Kinds of doubts that stop no question, of {', '.join(KINDS)}.")
-    image: bool = option(
-        False, "Send the page's cut-out of questions that OCR read, too; for models that take pictures."
-    )
+    image: bool = option(False, "Also send the page's cut-out of questions read by OCR; for models that take pictures.")
     together: int = non_semantic(8, "Questions in one request.", ge=1, le=50)
     batch: bool = non_semantic(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
 

@@ -20,7 +20,7 @@ from build_dataset.pipeline.review.lineage import Lineage, trace
 from build_dataset.pipeline.review.progress import assignment, gold_questions, mix_in_gold, proposals
 from build_dataset.pipeline.review.rulings import Ruling, instruction, rulings_by_expert, shared_rulings
 from build_dataset.pipeline.review.stage import settle_questions, waiting_questions
-from build_dataset.pipeline.runtime import publish, sources
+from build_dataset.pipeline.runtime.publish import find_rows
 from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.annotations import Annotation
 from build_dataset.schemas.questions import Question
@@ -208,5 +208,4 @@ def unknown_people(params: ReviewParams, build: Path) -> list[str]:
 
 def to_apply(build: Path) -> bool:
     """Return whether corrections wait to be applied."""
-    path = build / sources.CORRECTIONS
-    return path.exists() and not publish.read_table(path).filter(pl.col("status") == "accepted").is_empty()
+    return bool(find_rows(build, "reviews/corrections", pl.col("status") == "accepted"))

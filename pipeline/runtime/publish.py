@@ -109,9 +109,7 @@ class Publication:
         """``sha256``, ``bytes`` and, of tables, ``rows`` of what was added so far, by name."""
         recover(folder)
         if os.path.lexists(folder) and not is_ours(folder):
-            raise UserError(
-                f"{folder} is in the way and no stage wrote it: move it elsewhere, or set dataset.build anew"
-            )
+            raise UserError(f"{folder} is in the way and no stage wrote it: move it away, or set dataset.build anew")
         self._temporary.mkdir(parents=True)
 
     def table(self, name: str, frame: pl.DataFrame) -> None:

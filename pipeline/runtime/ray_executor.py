@@ -150,9 +150,7 @@ class RayExecutor:
         self._task: Any = ray.remote(**options)(run_on_worker)
         first = self._task.remote(self._expected, abs, 0, None)  # imports our code there
         if not ray.wait([first], timeout=_START)[0]:
-            raise UserError(
-                f"[executor] no Ray worker came up within {_START:.0f} s: `ray status` says what the cluster does"
-            )
+            raise UserError(f"[executor] no Ray worker came up within {_START:.0f} s: see `ray status`")
         if isinstance(result := self._result(first), Failure):
             raise UserError(f"[executor] Ray workers do not start: {result.detail}: {_SAME}")
 

@@ -107,9 +107,7 @@ def _pulled(place: Path, record: type[base.Record], command: str, dataset: Datas
         rows = list(record.from_frame(frame))
         if len(rows) == frame.height:  # from_frame passes over rows of other versions
             return record.to_frame(rows)
-    raise UserError(
-        f"{path} was changed, or written by another version: move it away and run `build-dataset {command} --full`"
-    )
+    raise UserError(f"{path} is changed or of another version: move it away and run `build-dataset {command} --full`")
 
 
 SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {

@@ -39,9 +39,7 @@ class SplitParams(Params):
         "columns (exam_class, question_type, …); the last is given up first where strata get too small",
     )
     test_per_subcategory: int = option(400, "Test questions a subcategory, for method per_subcategory", ge=0)
-    development_per_subcategory: int = option(
-        10, "Validation questions a subcategory, for method per_subcategory", ge=0
-    )
+    development_per_subcategory: int = option(10, "Validation questions a subcategory (method per_subcategory)", ge=0)
     min_stratum: int = option(10, "Strata with fewer questions are pooled into 其他/other with their neighbours", ge=1)
     seed: int | None = option(None, "Seed of this stage; the dataset's when absent", ge=0, lt=2**32)
 

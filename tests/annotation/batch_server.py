@@ -1,7 +1,5 @@
 """A server with OpenAI's files and batches endpoints, as its API reference has them, that answers by a script."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Fixtures for tests of annotators."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """An HTTP server on a real socket of this machine, for tests that say what it does."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,7 +1,5 @@
 """Records that tests of the review are made of, with what does not matter filled in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from build_dataset.schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview

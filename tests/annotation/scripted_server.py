@@ -1,7 +1,5 @@
 """An OpenAI-compatible server that does what a script says: answer, stall, break, refuse."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """Final labels from experts, a measurement and an annotator."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings, strategies as st
 

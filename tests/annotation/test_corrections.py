@@ -1,7 +1,5 @@
 """Which corrections count."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.annotation.adjudication import answered_flags, decided_corrections

@@ -1,7 +1,5 @@
 """Options of annotating and reviewing that must fit each other."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.annotation.adjudication import Reviewed, digest, from_reviews, merge_reviewed

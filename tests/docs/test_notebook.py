@@ -1,7 +1,5 @@
 """The notebook of the Python API runs as it stands."""
 
-from __future__ import annotations
-
 import json
 
 from tests.conftest import ROOT

@@ -1,7 +1,5 @@
 """A paper that was read and parsed, as a build folder, in a second and without processes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Figures as text: all that was drawn, with places, sizes, colours and words, whatever library lays it out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from matplotlib.artist import Artist

@@ -1,7 +1,5 @@
 """ZIP archives: members are papers, names are data, and what cannot be unpacked is one line."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

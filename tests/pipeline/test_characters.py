@@ -1,7 +1,5 @@
 """Which characters are folded, dropped and kept, at both ends of every range."""
 
-from __future__ import annotations
-
 import string
 
 import pytest

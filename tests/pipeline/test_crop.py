@@ -1,7 +1,5 @@
 """The crop of a question shows what stands in its boxes, however the page lies in its file."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

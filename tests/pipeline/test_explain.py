@@ -1,7 +1,5 @@
 """A question is found where it stands, and cut out of its pages."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

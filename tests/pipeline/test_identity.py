@@ -1,7 +1,5 @@
 """After a release, edits of a bank move no question between splits, and the changelog tells them exactly."""
 
-from __future__ import annotations
-
 import csv
 import random
 from collections.abc import Sequence

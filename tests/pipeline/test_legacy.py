@@ -1,7 +1,5 @@
 """Old office files through LibreOffice: a program on the path that is told what to write where."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

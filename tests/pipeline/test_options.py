@@ -3,8 +3,6 @@
 After a change that is meant, and for new options, write the list anew: ``python -m tests.pipeline.test_options``.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

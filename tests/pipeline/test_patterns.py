@@ -1,7 +1,5 @@
 """Patterns kept as data: each compiles, each is used, and a name that is none is an error."""
 
-from __future__ import annotations
-
 import re
 from importlib.util import find_spec
 from pathlib import Path

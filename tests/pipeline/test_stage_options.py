@@ -1,7 +1,5 @@
 """The options of the stages from cleaning to export: what holds when nothing is set, and what is refused."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

@@ -1,7 +1,5 @@
 """Tidying changes nothing that a doctor would care about."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import polars as pl

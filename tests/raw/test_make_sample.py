@@ -1,7 +1,5 @@
 """The committed sample is what its script writes, whole and consistent."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

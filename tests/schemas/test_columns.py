@@ -1,7 +1,5 @@
 """Headers of tables, as people write them."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.schemas.columns import flags_of, guarded, option_groups, option_of, plain_header, roles_of, unguarded

@@ -1,7 +1,5 @@
 """Each label says what it covers: to experts where they point at it, to models at its borders."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree as ET
 
 import pytest

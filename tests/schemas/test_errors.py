@@ -1,7 +1,5 @@
 """Errors in words for users."""
 
-from __future__ import annotations
-
 import pickle
 import ssl
 

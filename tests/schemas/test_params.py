@@ -1,7 +1,5 @@
 """Sections of ``dataset.toml``: their types and limits."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every reason has a Chinese name; remedies name the file."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Defaults of the records: what is absent is null, and every other default is meant."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic_core import PydanticUndefined
 

@@ -1,7 +1,5 @@
 """A real browser, driven over its debugging pipe: what a page says, asks of the network, and looks like."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import itertools

@@ -1,7 +1,5 @@
 """Fixtures that start real servers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

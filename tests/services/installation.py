@@ -1,7 +1,5 @@
 """Environments with the package in them, as users make them: outside the repository, with an empty home."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

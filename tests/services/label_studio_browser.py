@@ -1,7 +1,5 @@
 """An expert before a real screen: logs in, presses keys, and looks."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

@@ -3,8 +3,6 @@
 The model is a small base model: right for proving the wire, the schema and the store; its answers are worth nothing.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A proxy before a real server that loses requests or replies as a bad network does."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Plain processes on loopback with their data in temporary folders. The settings are those of the guide itself.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

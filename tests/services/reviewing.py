@@ -1,7 +1,5 @@
 """Questions under review in tests, and experts who answer them as the screen does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Evaluation over the real wire: a real server, a real model, answers read from what it really writes."""
 
-from __future__ import annotations
-
 import httpx
 import polars as pl
 import pytest

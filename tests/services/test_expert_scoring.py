@@ -1,7 +1,5 @@
 """Experts score two models' clinical answers in a real Label Studio, one of them with nothing but a keyboard."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ test-tools`` makes those of lm-evaluation-harness, Inspect and OpenCompass. Ligh
 a network: it does not start without one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The page of a paper in a real browser: boxes and questions find each other, and it asks nothing of anybody."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

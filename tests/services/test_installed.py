@@ -3,8 +3,6 @@
 ``test_installed_newest.py`` does without the pinned versions.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """The wheel in environments without pinned versions: the newest packages, every extra, other versions of Python."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Two experts review questions in a real Label Studio, answering through the API as its screen does."""
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import threading

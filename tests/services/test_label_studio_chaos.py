@@ -5,8 +5,6 @@ coordinator pushes, adjudicates and pulls, renames projects and the dataset, use
 work. People change their addresses. The server is killed and started again.
 """
 
-from __future__ import annotations
-
 import logging
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Client and server are killed at random moments: nothing is there twice, nothing is lost."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random

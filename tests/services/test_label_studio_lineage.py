@@ -1,7 +1,5 @@
 """A source is put right while a review is under way: no finished review is thrown away on a real server."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

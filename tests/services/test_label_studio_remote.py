@@ -1,7 +1,5 @@
 """Doctors elsewhere: sign up, review over HTTPS, a database that is lost and restored; all as docs/remote.md says."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator

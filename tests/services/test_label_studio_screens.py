@@ -1,7 +1,5 @@
 """Doctors at real screens with nothing but a keyboard: review, adjudication, verification, and what comes of it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

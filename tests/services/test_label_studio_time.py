@@ -1,7 +1,5 @@
 """The expert's last word stands: an answer keeps its own time over restore, another folder, import and copy."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from dataclasses import replace

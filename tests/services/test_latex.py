@@ -1,7 +1,5 @@
 """Tables are set by a real XeLaTeX: no error, no missing glyph, nothing beyond the margin."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Annotation over the real wire: a real server, a real model, real structured output."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The paddleocr engine with the real PaddleOCR: the scanned paper of the sample, read and parsed."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A real model proofreads: schema, several questions in a request and store hold; its doubts are worth nothing."""
 
-from __future__ import annotations
-
 from build_dataset.pipeline.proofread.params import KINDS, ProofreadParams
 from build_dataset.pipeline.proofread.stage import run
 from build_dataset.schemas.annotations import Correction

@@ -1,7 +1,5 @@
 """The sample read on a local Ray cluster of two machines: the same bytes, also when one of them dies midway."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The promises of every executor, checked on a Ray cluster of two machines."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The report in a real browser: nothing goes wrong in it, it asks nothing of anybody, papers do nothing in it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

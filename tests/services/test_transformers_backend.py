@@ -1,7 +1,5 @@
 """The transformers backend on the CPU: batches, common heads and interruptions change nothing that is generated."""
 
-from __future__ import annotations
-
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra 'local'")

@@ -1,7 +1,5 @@
 """The workbook of what waits, opened and saved by LibreOffice: decisions and texts come back as they were written."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A causal model of a few thousand random weights that reads bytes, made in a moment."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 TEMPLATE = (

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 import polars as pl
 
@@ -20,13 +19,12 @@ from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.evaluate.tasks import item_id, load_cases
 from build_dataset.pipeline.review.exchange import connect, send
 from build_dataset.pipeline.review.folder import FOLDER, owner_of, read_pulled, replace_table, write_pulled
-from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.pipeline.runtime.publish import built, find_table, read_table
 from build_dataset.pipeline.runtime.sources import ANSWER_SCORES
 from build_dataset.pipeline.stage import Context
-from build_dataset.schemas import annotations, base, evaluation as records, grouping, identity, release
+from build_dataset.schemas import annotations, evaluation as records, grouping, identity, release
 from build_dataset.schemas.errors import UserError
 
-RowT = TypeVar("RowT", bound=base.Record)
 _EXPLAIN = "请给出正确答案并写出解析，说明各选项为什么对或错。\nGive the right answer and explain it."
 
 
@@ -128,11 +126,8 @@ class ScoringStatus:
 
 def push(params: EvaluateParams, review: ReviewParams, context: Context) -> PushReport:
     """Send a sample of every run's free texts to experts; again, it adds only those that read otherwise now."""
-    home = context.build / "evaluate"
-    if not (home / "predictions.parquet").exists():
-        raise UserError(f"nothing was evaluated in {context.build}: run `build-dataset evaluate` first")
-    free = read_table(home / "predictions.parquet").filter(pl.col("task") != records.Task.ANSWER.value)
-    questions = _rows(home / "open_questions.parquet", records.OpenQuestion)
+    free = built(context.build, "evaluate/predictions").filter(pl.col("task") != records.Task.ANSWER.value)
+    questions = records.OpenQuestion.from_frame(built(context.build, "evaluate/open_questions"))
     given = answers_given(records.Prediction.from_frame(free), questions)
     if not given:
         remedy = 'give a model in [[evaluate.models]] task = "clinical" or "explanation", and run'
@@ -166,7 +161,9 @@ def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
     if not (build / SENT).exists():
         raise UserError("no answers were sent to experts: run `build-dataset score-answers push` first")
     sent = list(records.SentAnswer.from_frame(read_table(build / SENT)))
-    scores = [s for s in _rows(build / ANSWER_SCORES, records.AnswerScore) if not experts or s.expert in experts]
+    scored = find_table(build, ANSWER_SCORES.with_suffix("").as_posix())
+    rows = () if scored is None else records.AnswerScore.from_frame(scored)
+    scores = [score for score in rows if not experts or score.expert in experts]
     ids = {answer.answer_id for answer in sent}
     given = Counter((score.expert, score.answer_id) for score in scores if score.answer_id in ids)
     whole = [pair for pair, count in given.items() if count == len(aspects())]  # scored in every aspect
@@ -177,8 +174,3 @@ def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
         scored_by=dict(sorted(Counter(by_answer[answer] for answer in ids).items())),
         experts=dict(sorted(Counter(who for who, _ in whole).items())),
     )
-
-
-def _rows(path: Path, record: type[RowT]) -> list[RowT]:
-    """Return the rows of a table; none where it was not made."""
-    return list(record.from_frame(read_table(path))) if path.exists() else []

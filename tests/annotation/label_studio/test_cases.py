@@ -1,7 +1,5 @@
 """The third expert and the verifier see all opinions, no names, and the reason for which a question waits."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Servers that say they are Label Studio and are not; a real one cannot be made to answer like this."""
 
-from __future__ import annotations
-
 import json
 from contextlib import contextmanager
 from types import SimpleNamespace

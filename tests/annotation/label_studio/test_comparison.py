@@ -1,7 +1,5 @@
 """Which labels and tasks a push changes, at the least cost."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.annotation.label_studio.comparison import (

@@ -1,7 +1,5 @@
 """A question as text that can be edited comes back whole."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """A folder's own project is found, or made exactly once."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

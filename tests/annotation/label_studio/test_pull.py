@@ -1,7 +1,5 @@
 """A pull fetches what changed, and everything where changes leave no trace. tests/services asks a real server."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Every question arrives once, whatever is lost on the way. The real server is met in tests/services."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections import Counter

@@ -1,7 +1,5 @@
 """Some annotations of experts count; the others are listed with a reason."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

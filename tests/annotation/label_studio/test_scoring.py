@@ -1,7 +1,5 @@
 """The screen on which experts score answers, its tasks, and what comes back from it."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """The reviewer's screen is made from the taxonomy, and tasks fit it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """Starting one's own server: what goes wrong before Label Studio is even asked."""
 
-from __future__ import annotations
-
 import os
 import socket
 import stat

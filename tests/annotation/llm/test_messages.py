@@ -1,7 +1,5 @@
 """Requests as they are sent and stored, and answers as endpoints give them."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.annotation.llm.messages import (

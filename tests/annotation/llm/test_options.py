@@ -1,7 +1,5 @@
 """Options of an endpoint: its key, its address, its prices."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.annotation.llm.options import OPENAI_URL, LlmOptions

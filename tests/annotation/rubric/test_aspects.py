@@ -1,7 +1,5 @@
 """The aspects that models and people score."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.annotation.rubric import LEAST, MOST, aspects

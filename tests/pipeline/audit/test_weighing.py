@@ -1,7 +1,5 @@
 """Each kind of evidence has the weight that it says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

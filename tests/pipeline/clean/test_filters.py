@@ -1,7 +1,5 @@
 """Each filter on questions that pass and questions that fail."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

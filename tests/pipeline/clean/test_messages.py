@@ -1,7 +1,5 @@
 """Sentences of the filters, word for word: a reviewer reads them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

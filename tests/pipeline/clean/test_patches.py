@@ -1,7 +1,5 @@
 """Corrections are patches: applied on the text they were made on, never on another."""
 
-from __future__ import annotations
-
 import polars as pl
 from hypothesis import given, strategies as st
 

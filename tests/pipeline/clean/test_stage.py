@@ -1,7 +1,5 @@
 """The stage: what comes out of it, that nothing is lost, and how much it drops of sound questions."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Messages and exit codes of the commands that build a dataset."""
 
-from __future__ import annotations
-
 import io
 from types import SimpleNamespace
 

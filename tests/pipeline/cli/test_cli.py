@@ -78,6 +78,7 @@ def test_status_of_an_empty_build_lists_every_stage_that_is_not_off_as_missing(t
         (stage.name, "missing") for stage in STAGES if stage.params().off() is None
     ]
     assert "nothing was decided yet" in run("status", "--waiting", "--config", tmp_path / "dataset.toml").output
+    assert "nothing is built yet" in run("status", "--config", tmp_path / "dataset.toml").output
 
 
 @pytest.mark.parametrize("command", ["explain", "list"])

@@ -1,7 +1,5 @@
 """Names, ranges and cells as ``inspect`` and ``list`` show them."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 

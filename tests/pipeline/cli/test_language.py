@@ -1,7 +1,5 @@
 """Messages are English, or Chinese by --lang or the locale; the catalogue of Chinese texts is complete."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -10,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import build_dataset.pipeline.cli
@@ -143,6 +142,32 @@ def test_every_template_has_a_chinese_twin_about_the_same_things():
         twin = path.with_name(f"{path.stem}.zh.txt")
         named = [{*re.findall(r"\bit\.[a-z_.]+", one.read_text("utf-8"))} for one in (path, twin)]
         assert named[0] == named[1], path.name
+
+
+def helps(shown) -> Iterator[str]:
+    """Every line of help, of a command, its options, and the commands below it."""
+    yield from filter(None, [*(shown.help or "").split("\n"), getattr(shown, "epilog", None)])
+    for each in (*getattr(shown, "params", ()), *getattr(shown, "commands", {}).values()):
+        yield from helps(each)
+
+
+def test_every_line_of_help_has_a_chinese_text_and_none_is_left_over():
+    found = {line for line in helps(get_command(app)) if "[cyan]" not in line}
+    assert {*TEXTS["help"]} - found == {"Show this message and exit."}
+    assert found - {*TEXTS["help"]} == set()
+
+
+def test_help_is_in_the_language_of_the_option_whole_and_with_defaults_as_they_are_written(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    chinese, english = (
+        re.sub(r"[\s│]+", " ", CliRunner().invoke(app, ["--lang", language, "split", "--help"]).stdout)
+        for language in ("zh", "en")
+    )
+    assert "按比例划分" in chinese
+    assert "[默认值: 8:1:1]" in chinese
+    assert "[default: 8:1:1]" in english
+    assert "…" not in chinese + english
+    assert "开始和构建" in CliRunner().invoke(app, ["--lang", "zh", "--help"]).stdout
 
 
 def test_stages_outcomes_and_states_have_chinese_names(chinese):

@@ -1,7 +1,5 @@
 """Functions become commands: their options, defaults, help and configuration."""
 
-from __future__ import annotations
-
 import inspect
 from enum import Enum
 from pathlib import Path
@@ -122,7 +120,7 @@ def test_each_scalar_of_a_stages_parameters_is_an_option_that_is_absent_by_defau
     }
     assert {one.default for one in found.values()} == {None}
     assert [told(one)[1].show_default for one in found.values()] == ["2", False, False, "a", "one", "x"]
-    assert told(found["min_options"])[1].help == "Least \\[bold] number."
+    assert told(found["min_options"])[1].help == "Least [bold] number."
     assert told(found["min_options"])[0] == int | None
     assert [str(one.value) for one in get_args(told(found["kind"])[0])[0]] == ["a", "b"]
 

@@ -1,7 +1,5 @@
 """Messages of commands, and files that they write."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """``score --key`` and ``submission`` from the command line."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

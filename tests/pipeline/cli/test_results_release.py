@@ -1,7 +1,5 @@
 """Labels that experts have not settled are released on purpose or not at all."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The output of the review commands, on a narrow terminal too."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Small questions to deduplicate."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

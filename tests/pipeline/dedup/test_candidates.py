@@ -1,7 +1,5 @@
 """The candidate search misses next to nothing that brute force finds."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which questions are one, which are twins, which contradict each other."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.dedup.keys import UNITS

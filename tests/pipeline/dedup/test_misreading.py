@@ -1,7 +1,5 @@
 """Misreadings are shown to be such; every other difference makes another question."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.dedup.grams import Vocabulary

@@ -1,7 +1,5 @@
 """Quality on copies and twins made out of real questions."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.dedup.generate import COPIES, TWINS, generate, read_questions

@@ -1,7 +1,5 @@
 """A question read from an image beside the same question that was not: one odd character is a misreading."""
 
-from __future__ import annotations
-
 import pytest
 
 OPTIONS = "消化性溃疡 胃癌 胃息肉 胃扭转 胃石症"

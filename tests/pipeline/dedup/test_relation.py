@@ -1,7 +1,5 @@
 """The relation of two questions, by what their stems, options and keys have in common."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.dedup.grams import Vocabulary

@@ -1,7 +1,5 @@
 """From related pairs to survivors: what the resolver does with relations, whatever they are made of."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import SimpleNamespace
 

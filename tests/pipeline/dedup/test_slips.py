@@ -1,7 +1,5 @@
 """Slips and misreadings are believed where everything else vouches for them, and not elsewhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

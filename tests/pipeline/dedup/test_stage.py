@@ -1,7 +1,5 @@
 """The stage: which copy survives, what its tables say, that nothing is lost and order does not matter."""
 
-from __future__ import annotations
-
 import random
 import string
 

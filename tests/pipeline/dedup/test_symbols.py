@@ -1,7 +1,5 @@
 """Case and signs are content where letters are symbols: two questions that differ in them are never one."""
 
-from __future__ import annotations
-
 import random
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Thresholds, and the order of candidates."""
 
-from __future__ import annotations
-
 from rapidfuzz import fuzz
 
 from build_dataset.pipeline.dedup import candidates

@@ -1,7 +1,5 @@
 """Pairs compared in worker processes come to the same as pairs compared one by one."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.dedup.banks import questions

@@ -1,7 +1,5 @@
 """Fixtures for tests of evaluation: questions of our own, and servers that answer by a script."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Questions asked repeatedly."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

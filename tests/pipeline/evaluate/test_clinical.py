@@ -1,7 +1,5 @@
 """Patients' cases: their file and their prompts."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

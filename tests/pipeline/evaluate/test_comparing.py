@@ -1,7 +1,5 @@
 """Two runs are compared on the same questions, and chance is told from skill."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import product
 from math import comb

@@ -4,8 +4,6 @@ Where a change of the rules is meant, ``python -m tests.pipeline.evaluate.test_e
 its diff is what the change does.
 """
 
-from __future__ import annotations
-
 import json
 from itertools import cycle
 from pathlib import Path

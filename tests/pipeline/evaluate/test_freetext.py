@@ -1,7 +1,5 @@
 """Explanations and clinical cases: what is asked, and how the texts are scored."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

@@ -1,7 +1,5 @@
 """From an output to a prediction; what is told of a run."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.evaluate.backends import Generation

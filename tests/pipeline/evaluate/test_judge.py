@@ -1,7 +1,5 @@
 """A judge scores every text, and what it does not answer waits."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

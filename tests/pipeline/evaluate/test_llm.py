@@ -1,7 +1,5 @@
 """A run tells what it would ask of an endpoint before it asks, and what it took afterwards."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

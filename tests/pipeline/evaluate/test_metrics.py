@@ -1,7 +1,5 @@
 """Each metric by itself, on items that are counted by hand; BLEU and ROUGE equal the reference libraries."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 import pytest

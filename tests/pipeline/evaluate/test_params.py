@@ -1,7 +1,5 @@
 """Every option has its default, and its limits are where they are said to be."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel, RandomModel, TransformersModel

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.evaluate.scoring import (

@@ -1,7 +1,5 @@
 """CMB's format of answers, in and out."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small release with everything that goes wrong in files: formulas, quotes, Markdown, other scripts."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions are exported with the cut-out from their page where that is asked for, figure items apart."""
 
-from __future__ import annotations
-
 import io
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The card tells what became of everything that was found, and how far it was read and reviewed."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

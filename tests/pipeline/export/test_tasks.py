@@ -1,7 +1,5 @@
 """Task files for other tools hold the questions as ``evaluate`` asks them, and are code that can be read."""
 
-from __future__ import annotations
-
 import ast
 import json
 

@@ -1,7 +1,5 @@
 """The view of a bank, made without a run."""
 
-from __future__ import annotations
-
 import zipfile
 
 import pytest

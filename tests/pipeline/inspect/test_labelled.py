@@ -1,7 +1,5 @@
 """Questions that were labelled elsewhere are read like any bank, and their labels by the dimensions' names."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The page of a paper shows what became of every line, asks for nothing and believes nothing."""
 
-from __future__ import annotations
-
 import html
 import re
 

@@ -1,7 +1,5 @@
 """Questions and their splits for the leaks stage: a question is a few words, everything else is filled in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

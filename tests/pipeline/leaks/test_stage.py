@@ -1,7 +1,5 @@
 """Matches become leaks: copies, overlaps, and what is neither."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.leaks.files import BenchmarkText

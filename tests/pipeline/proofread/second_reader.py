@@ -1,7 +1,5 @@
 """A server that plays the second reader: it sees the questions of a request, and says what a test wants."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The second reader in a run: on, its doubts wait and come to a person; off, it is as if it were not there."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The benchmark's errors are errors, one each, of every kind."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 

@@ -1,7 +1,5 @@
 """Figures are the same for the same data, and show Chinese."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages escape what papers say and ask nothing of the network."""
 
-from __future__ import annotations
-
 import pytest
 from jinja2 import UndefinedError
 

@@ -1,7 +1,5 @@
 """Tables that programs read back and papers print: in LaTeX nothing in a cell is markup."""
 
-from __future__ import annotations
-
 import io
 
 import polars as pl

@@ -1,7 +1,5 @@
 """A build of a few questions, said as tables, and a page as a reader takes it in."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """The page of every model's answers, and the section on evaluation."""
 
-from __future__ import annotations
-
 from build_dataset.schemas.evaluation import Judgement, OpenQuestion, Outcome, Prediction, Score, Task
 
 from .conftest import manifest, manifests, read, released, splits

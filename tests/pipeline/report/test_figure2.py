@@ -1,7 +1,5 @@
 """Figure 2 shows every label in Chinese, and is the same for the same data."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

@@ -1,7 +1,5 @@
 """Figures at a glance, sources, what waits and from what the report was made, in exact numbers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tables that CMExam and CMB printed of themselves, of any dataset."""
 
-from __future__ import annotations
-
 import json
 import statistics
 

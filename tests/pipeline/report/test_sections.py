@@ -1,7 +1,5 @@
 """Sections of the report, value by value: what is counted, what is shown of it, and from where a notice stands."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Texts on a page are bounded, visible, and marked where they differ."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Questions side by side: only what tells them apart is marked."""
 
-from __future__ import annotations
-
 from build_dataset.pipeline.report.texts import side_by_side
 
 

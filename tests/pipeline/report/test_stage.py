@@ -1,7 +1,5 @@
 """The page tells what the manifests tell, whatever has run, and nothing that a paper says can do harm in it."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Cuts, marks and cards of texts in exact pieces."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Agreement equals published values, and behaves where it is undefined."""
 
-from __future__ import annotations
-
 import csv
 import json
 

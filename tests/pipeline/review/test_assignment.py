@@ -1,7 +1,5 @@
 """Every answer that is wanted is asked of one named expert, and who stops takes no work along."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings, strategies as st
 
 from build_dataset.annotation.params import ReviewParams

@@ -1,7 +1,5 @@
 """Experts see the cut-outs of questions, each no larger than a review screen takes; what cannot be cut out is left."""
 
-from __future__ import annotations
-
 import base64
 import io
 

@@ -1,7 +1,5 @@
 """Questions go to the right people, and corrections come back."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from unittest.mock import ANY
 

@@ -1,7 +1,5 @@
 """The folder of what was pulled: whole, or as if nothing had been pulled."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """A question whose wording changed a little keeps its reviews; one that asks something else is asked anew, and told."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

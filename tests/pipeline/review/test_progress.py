@@ -1,7 +1,5 @@
 """Pace and quality of experts' work; gold questions measure it and never become labels."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 

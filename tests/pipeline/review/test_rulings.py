@@ -1,7 +1,5 @@
 """Experts see where a ruling differs from their answers, and why."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree as ET
 
 from build_dataset.annotation.params import ReviewParams

@@ -1,7 +1,5 @@
 """Experts without a login review in a workbook; what comes back counts like what the server sends."""
 
-from __future__ import annotations
-
 import pytest
 from openpyxl import load_workbook
 

@@ -1,7 +1,5 @@
 """The review stage: from questions, annotations and reviews to labels and agreement."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st

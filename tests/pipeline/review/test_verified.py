@@ -1,7 +1,5 @@
 """A verifier's verdict in Label Studio that holds for all of its kind, and what is remembered of verdicts."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The workbook of what waits: decisions come back to the question that they were made on, or are told by row."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Workbooks as people handle them: sorted, copied, in other words, saved in other formats. Nothing is mixed up."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import subprocess

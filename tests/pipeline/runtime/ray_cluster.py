@@ -1,7 +1,5 @@
 """A Ray cluster of several nodes on this machine, for tests: its own port, token and folder; no dashboard."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -1,7 +1,5 @@
 """Two small stages, for the tests of what runs them."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

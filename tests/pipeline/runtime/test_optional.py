@@ -1,7 +1,5 @@
 """A stage may read tables that need not be there, and what the stages before it say of themselves."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

@@ -156,7 +156,7 @@ def test_a_manifest_that_is_no_object_of_a_stage_is_none(tmp_path, text):
 
 def test_a_file_in_the_place_of_a_folder_is_told_and_stays(tmp_path):
     (tmp_path / "clean").write_text("mine")
-    told = f"{tmp_path}/clean is in the way and no stage wrote it: move it elsewhere, or set dataset.build anew"
+    told = f"{tmp_path}/clean is in the way and no stage wrote it: move it away, or set dataset.build anew"
     with pytest.raises(UserError) as caught:
         publish(tmp_path / "clean")
     assert (str(caught.value), (tmp_path / "clean").read_text()) == (told, "mine")

@@ -215,7 +215,7 @@ def test_workers_that_do_not_come_up_are_told_whole(ray, monkeypatch):
     ray.ready = False
     with pytest.raises(UserError) as caught:
         list(RayExecutor().map(abs, [1], None))
-    advice = "`ray status` says what the cluster does"
+    advice = "see `ray status`"
     assert str(caught.value) == f"[executor] no Ray worker came up within 120 s: {advice}"
 
 

@@ -1,7 +1,5 @@
 """Tables for the split: a question is a short dict, everything else is filled in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

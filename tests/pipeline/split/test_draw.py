@@ -1,7 +1,5 @@
 """The draw of small made-up collections, to the unit: which lots go where, and what is moved to mend the quotas."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Coefficients of agreement are exact numbers, resample by resample."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

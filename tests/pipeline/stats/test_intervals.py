@@ -1,7 +1,5 @@
 """Intervals of shares hold where questions stand alone and where they share a case."""
 
-from __future__ import annotations
-
 import json
 import random
 

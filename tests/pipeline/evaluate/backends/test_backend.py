@@ -1,7 +1,5 @@
 """Batches of local models on devices that are not there; no model is loaded."""
 
-from __future__ import annotations
-
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence

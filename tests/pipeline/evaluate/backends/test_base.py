@@ -1,7 +1,5 @@
 """Outputs of local models are stored once; prompts are cut and batched at exact lengths."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Batches lose no prompt, read a common head once and stay within their budget."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

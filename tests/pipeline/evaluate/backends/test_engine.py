@@ -1,7 +1,5 @@
 """Tensors that an ``Engine`` gives a model, and what a ``Sampler`` draws; the model is a table of scores."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Prompts of local models and their outputs; no model is loaded."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """Of what the rules find, one answer is taken, or none where the text contradicts itself."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.evaluate.extraction import extract

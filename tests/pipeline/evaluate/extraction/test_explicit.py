@@ -1,7 +1,5 @@
 """An answer said last and outright counts; nothing is invented; every reading says how sure it is."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

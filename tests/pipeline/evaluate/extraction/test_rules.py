@@ -1,7 +1,5 @@
 """Each rule reads the words that it is for, and none beyond its limits."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

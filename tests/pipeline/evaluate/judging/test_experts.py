@@ -1,7 +1,5 @@
 """Which answers experts get, and whose scores theirs become."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Messages before answers are sent to experts, and the experts' progress; no server is asked."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -30,7 +28,7 @@ def push(context) -> None:
 
 
 def test_nothing_is_sent_before_an_evaluation(context):
-    with pytest.raises(UserError, match="run `build-dataset evaluate` first"):
+    with pytest.raises(UserError, match="run `build-dataset run` first"):
         push(context)
 
 

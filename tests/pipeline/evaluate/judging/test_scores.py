@@ -1,7 +1,5 @@
 """Judges are compared with experts."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.annotation.rubric import aspects

@@ -1,7 +1,5 @@
 """Plots show what there is and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.evaluate.grading import RunSettings

@@ -4,8 +4,6 @@ Where a change is meant, ``python -m tests.pipeline.evaluate.results.test_golden
 what people will see.
 """
 
-from __future__ import annotations
-
 import random
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The papers' tables of scores made for the purpose."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import asdict

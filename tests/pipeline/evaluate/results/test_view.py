@@ -1,7 +1,5 @@
 """Scores are found by run and slice, and written as cells."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.evaluate.results.view import (
