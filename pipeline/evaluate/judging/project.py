@@ -127,7 +127,8 @@ class ScoringStatus:
 def push(params: EvaluateParams, review: ReviewParams, context: Context) -> PushReport:
     """Send a sample of every run's free texts to experts; again, it adds only those that read otherwise now."""
     free = built(context.build, "evaluate/predictions").filter(pl.col("task") != records.Task.ANSWER.value)
-    questions = records.OpenQuestion.from_frame(built(context.build, "evaluate/open_questions"))
+    asked = find_table(context.build, "evaluate/open_questions")
+    questions = () if asked is None else records.OpenQuestion.from_frame(asked)
     given = answers_given(records.Prediction.from_frame(free), questions)
     if not given:
         remedy = 'give a model in [[evaluate.models]] task = "clinical" or "explanation", and run'

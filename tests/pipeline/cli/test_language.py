@@ -37,12 +37,6 @@ SHOWN = {"UserError": 0, "NothingToSendError": 0, "UnreadableDocument": 1, "prin
 """Names of what shows a message, with the place of the message among its arguments."""
 
 
-@pytest.fixture(autouse=True)
-def _locale_afterwards() -> Iterator[None]:
-    yield
-    choose(None)
-
-
 @pytest.fixture
 def chinese() -> None:
     choose(MessageLanguage.ZH)

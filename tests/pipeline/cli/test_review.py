@@ -140,3 +140,10 @@ def test_a_workbook_of_which_something_was_not_taken_ends_with_exit_code_3(sampl
     book.save(path)
     told = CliRunner().invoke(app, [*sheet, "import", str(path), *config])
     assert told.exit_code == 0, told.output
+
+
+def test_only_decisions_are_told_to_be_applied_by_a_run(capsys):
+    print_template("decided", Decided(Counter({"open": 5})))
+    assert "build-dataset run" not in capsys.readouterr().out
+    print_template("decided", Decided(Counter({"keep": 1, "open": 4})))
+    assert "build-dataset run" in capsys.readouterr().out
