@@ -97,7 +97,9 @@ def match_released(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -
     take(merges.select("question_id", "survivor_id").iter_rows())  # copies of one that is kept
     if before and after:
         texts = _texts(old, before), _texts(new, after)
-        near = [(name, name) for name in before if name in after and _alike(*(part[name] for part in texts))]
+        both = [(name, *(part[name] for part in texts)) for name in before if name in after]
+        long = (row for row in both if min(map(len, row[1:])) >= _SHORTEST)
+        near = [(name, name) for name, one, other in long if fuzz.ratio(one, other) >= 100 * CORRECTED]
         take([*near, *_nearest(*texts)])  # corrected
     take([(name, name) for name in before if name in after])
     return pl.DataFrame(matches, {"old": pl.String, "new": pl.String, "same": pl.Boolean}, orient="row")
@@ -116,10 +118,6 @@ CORRECTED = 0.8
 _SHORTEST = 12  # characters from which likeness says anything
 _BANDS = Banding(bands=40, rows=3)
 """Finds texts at Jaccard .45 of their bigrams with probability .98: a text of twelve characters with two others."""
-
-
-def _alike(one: str, other: str) -> bool:
-    return min(len(one), len(other)) >= _SHORTEST and fuzz.ratio(one, other) >= 100 * CORRECTED
 
 
 def _nearest(old: Mapping[str, str], new: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -7,7 +7,6 @@ line breaks, Chinese punctuation.
 """
 
 import html
-import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,6 +14,7 @@ from itertools import pairwise
 
 from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE, Folding
 from build_dataset.pipeline.ocr import glyphs
+from build_dataset.pipeline.patterns import Patterns
 
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # ideographs, as the inside of a character class
 
@@ -31,34 +31,10 @@ _TABLE: dict[int, str | None] = {  # for engines of regular expressions; ``_TYPE
 
 _TYPESET = Folding(_TABLE)
 _PUNCTUATION = "，。、；：？！“”‘’《》【】（）〈〉「」『』"
-_DECIMAL = re.compile(r"(?<=[0-9])．(?=[0-9])")  # 3．5
-# Joiners are spelling in Persian and in scripts of India and its neighbours: می‌شود.
-_JOINER = re.compile("(?<![\u0620-\u077f\u08a0-\u0dff\u0f00-\u109f\u1780-\u17ff])[\u200c\u200d]+")
-_RUN = re.compile(r"[^\S\n]+")
-_OTHER_SPACE = re.compile(r"[^\S\n ]")
-# Not between brackets: （ ） is a blank to be filled in.
-_BESIDE_PUNCTUATION = re.compile(rf" (?<=[{_PUNCTUATION}] )(?=[^\s）)])| (?<=[^\s（(] )(?=[{_PUNCTUATION}])")
-_SPACED = re.compile(f" [{CJK}]")  # what each of these has
-# A list in a line, parted by spaces alone (人参 白术 茯苓), or a space between ideographs elsewhere.
-_LIST_OR_SPACE = re.compile(
-    rf"((?:(?<=^)|(?<=[^{CJK} ]))[{CJK}]{{2,5}}(?: [{CJK}]{{2,5}}){{2,}}(?=$|[^{CJK} ]))"
-    rf"|(?<=[{CJK}]) (?=[{CJK}])"
-)
-
+_P = Patterns(__name__, names={"CJK": CJK, "PUNCTUATION": _PUNCTUATION})
 _SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}
-_ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{2,6});")  # A character as web pages write it: &gt;300 mg/dL, &nbsp;
-_SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
-"""SpO<sub>2</sub>, 10<sup>9</sup>/L; a tag without its end may be what a question asks for."""
-_READING = re.compile(r"<r[tp]>[^<>]{0,80}</r[tp]>")  # <ruby>漢字<rt>かんじ</rt></ruby>
-_TAGGED = re.compile(
-    r"(?<!=> )(?<!return )<([pbiu]|em|strong|span|font|div|label|ruby|rb)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>"
-)
-_APART = re.compile(r"(?<=\S)(?=<(?:p|div)[\s>])|(?<=</p>)(?=[^<\s])|(?<=</div>)(?=[^<\s])")
-"""A place between a paragraph and other text: <p>甲</p><p>乙</p> are two lines."""
-_BREAK = re.compile(r"<br\s?/?>")
 MARKED = r"<|&(?:lt|amp|#)"
 """Matches every text with markup, escaped or not; for engines of regular expressions that read many texts."""
-_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]{0,200})?/?>")
 _MARKUP_ROUNDS = 5  # largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)
 
 _KNOWN = "".join(rf"\x{{{code:X}}}" for code in _TABLE)
@@ -87,12 +63,12 @@ def tidy_together(texts: Sequence[str]) -> list[str]:
 
 def _unspaced(text: str) -> str:
     """A text without markup, its characters composed, without spaces that say nothing."""
-    text = unicodedata.normalize("NFC", _JOINER.sub("", text) if "\u200c" in text or "\u200d" in text else text)
-    text = _DECIMAL.sub(".", text) if "．" in text else text
-    text = _RUN.sub(" ", text) if "  " in text or _OTHER_SPACE.search(text) else text
+    text = unicodedata.normalize("NFC", _P.joiner.sub("", text) if "\u200c" in text or "\u200d" in text else text)
+    text = _P.decimal.sub(".", text) if "．" in text else text
+    text = _P.run.sub(" ", text) if "  " in text or _P.other_space.search(text) else text
     text = "\n".join(filter(None, map(str.strip, text.split("\n"))))  # without spaces at line ends, empty lines
-    text = text if text.isascii() else _BESIDE_PUNCTUATION.sub("", text)
-    return _LIST_OR_SPACE.sub(r"\1", text) if _SPACED.search(text) else text  # a list stays as it is
+    text = text if text.isascii() else _P.beside_punctuation.sub("", text)
+    return _P.list_or_space.sub(r"\1", text) if _P.spaced.search(text) else text  # a list stays as it is
 
 
 def _without_markup(texts: Sequence[str]) -> Sequence[str]:
@@ -109,10 +85,10 @@ def _without_markup(texts: Sequence[str]) -> Sequence[str]:
 
 def _with_less_markup(text: str) -> str:
     """A text without its innermost tags and one step of escaping."""
-    shown = _SHIFTED.sub(lambda match: _SHIFTS[match[1]](match[2]), _READING.sub("", _BREAK.sub("\n", text)))
+    shown = _P.shifted.sub(lambda match: _SHIFTS[match[1]](match[2]), _P.reading.sub("", _P.line_break.sub("\n", text)))
     # a paragraph is a line of its own: <p>甲</p><p>乙</p>
-    shown = _TAGGED.sub(lambda match: f"\n{match[2]}\n" if match[1] in ("p", "div") else match[2], shown)
-    return _TYPESET(_ENTITY.sub(lambda match: html.unescape(match[0]), shown))
+    shown = _P.tagged.sub(lambda match: f"\n{match[2]}\n" if match[1] in ("p", "div") else match[2], shown)
+    return _TYPESET(_P.entity.sub(lambda match: html.unescape(match[0]), shown))
 
 
 def _is_lost(before: Sequence[str], after: Sequence[str], last: Sequence[str]) -> bool:
@@ -123,17 +99,17 @@ def _is_lost(before: Sequence[str], after: Sequence[str], last: Sequence[str]) -
     if any(had & _tags(text) for had, text in zip(tags, last, strict=True)) and any(one != gone[0] for one in gone):
         return True
     silent = [not text.strip(" \n<>/") for text in after]  # <<br>>
-    around = [{tag for tag in had if not _BREAK.fullmatch(tag)} for had in tags]
+    around = [{tag for tag in had if not _P.line_break.fullmatch(tag)} for had in tags]
     usual = set[str]().union(*(had for had, empty in zip(around, silent, strict=True) if not empty))
     # <p></p> beside <p>甲</p> is an empty place, <br> is none
     triples = zip(tags, around, silent, strict=True)
     said = (empty and had and not (wide and wide <= usual) for had, wide, empty in triples)
     told: dict[str, set[str]] = {}
-    bare = [_TAG.sub("", text).strip() for text in after]
+    bare = [_P.tag.sub("", text).strip() for text in after]
     parted = (told.setdefault(text, had) != had for text, had in zip(bare, tags, strict=True))
     return any(gone) and (any(said) or any(parted))
 
 
 def _tags(text: str) -> set[str]:
     """Return the tags of a text as they stand in it: ``<b>``, ``</b>``, ``<p class="x">``."""
-    return {found[0] for found in _TAG.finditer(text)}
+    return {found[0] for found in _P.tag.finditer(text)}

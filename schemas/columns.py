@@ -14,9 +14,10 @@ _MARKS = re.compile(r"[\W_]+")  # correct_answer, 选项-A
 _WHOLE = str.maketrans("ıłđø", "ildo")  # letters that no accent is split off from: Açıklama, đáp án
 _MISSPELT = re.compile("awnser|anwser|asnwer|answear")  # Correct_Awnser
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
-_LANGUAGE = re.compile(  # question_de, questionEn
+_NAMES = "arabic|bengali|chinese|english|french|german|hindi|japanese|korean|portuguese|russian|spanish|urdu"
+_LANGUAGE = re.compile(  # question_de, questionEn, English Question
     r"(.{2,})(?:[ _-]|(?<=[a-z])(?=[A-Z]))((?i:ar|bn|cn|de|en|es|fr|hi|it|ja|jp|ko|kr|pl|pt|ru|th|tr|tw|uk|vi|zh"
-    r"|arabic|bengali|chinese|english|french|german|hindi|japanese|korean|portuguese|russian|spanish|urdu))"
+    rf"|{_NAMES}))|((?i:{_NAMES}))[ _-](.{{2,}})"
 )
 _CHINESE = "一二三四五六七八九十"  # numbers of options
 
@@ -55,7 +56,7 @@ def roles_of(header: str) -> tuple[str, ...]:
 def in_language(header: str) -> tuple[str, str] | None:
     """Return the header and the language of one that ends with its code: ``question_de`` → (``question``, ``de``)."""
     found = _LANGUAGE.fullmatch(header)
-    return (found[1], found[2].lower()) if found else None
+    return (found[1] or found[4], (found[2] or found[3]).lower()) if found else None
 
 
 @cache

@@ -20,15 +20,13 @@ from build_dataset.schemas.questions import Question
 from build_dataset.schemas.wording import SPECIAL_TOKENS
 
 POINTS_AT = {kind: PATTERNS.glance(f"needs_{kind}", f"needs_{kind}_latin") for kind in ("figure", "table")}
-_NO_CONTENT = re.compile(r"[\s\W_]+")  # spaces, signs, blanks: （ ）？____
 _UNREADABLE = re.compile(NO_MEANING)
-_RAISED = re.compile("[²³¹⁰-₎]")  # superscripts and subscripts
 
 
 def empty_stem(question: Question, _: CleanParams) -> str | None:
     """A stem of at most one character asks nothing; a blank's number does, where the text with the blank is shared."""
     # "（ ）？" has none, "12." has two
-    content = _NO_CONTENT.sub("", (question.shared_stem or "") + question.stem)
+    content = PATTERNS.silent.sub("", (question.shared_stem or "") + question.stem)
     return f"the stem is “{question.stem}”" if len(content) <= 1 else None
 
 
@@ -64,7 +62,7 @@ def duplicate_options(question: Question, _: CleanParams) -> str | None:
     """Two options with one text cannot both be wrong or right."""
     seen: dict[str, str] = {}
     for option in question.options:
-        raised = _RAISED.sub(lambda match: f"\x1f{ord(match[0])}", option.text)  # 2³ is not 23
+        raised = PATTERNS.raised.sub(lambda match: f"\x1f{ord(match[0])}", option.text)  # 2³ is not 23
         text = unicodedata.normalize("NFKC", raised)  # ５ml is 5ml
         if text in seen:
             return f"options {seen[text]} and {option.label} both say “{option.text[:30]}”"

@@ -33,11 +33,9 @@ CLASSES: dict[str, str] = WORDS["classes"]
 TYPED: list[tuple[str, str]] = WORDS["typed"]
 UNITS: dict[str, str] = WORDS["units"]
 SIGNS: list[tuple[str, str]] = WORDS["signs"]
-_NEGATIVE = re.compile(NEGATIVE_ASK)  # 错误的是, 不包括
-_POSITIVE = re.compile(POSITIVE_ASK)  # 正确的是, 属于
-_EXCEPT = re.compile(EXCEPT)  # 除高血压外
-_NEGATION = re.compile("[不无未非没否勿莫]")  # 不, 无, 未 outside of the set phrases
-_NO_NEGATION, _QUANTITY, _COUNTING = (re.compile(WORDS[key]) for key in ("no_negation", "quantity", "chinese_number"))
+_NEGATIVE, _POSITIVE, _EXCEPT = map(re.compile, (NEGATIVE_ASK, POSITIVE_ASK, EXCEPT))  # 错误的是; 正确的是; 除高血压外
+_COMPILED = ("negation", "no_negation", "quantity", "chinese_number", "sex")
+_NEGATION, _NO_NEGATION, _QUANTITY, _COUNTING, _SEX = (re.compile(WORDS[key]) for key in _COMPILED)
 _AGE_UNITS = {"岁", "月", "天"}  # 8 月 is an age beside 岁, a term of treatment alone
 _LETTER = "A-Za-zÀ-ɏͰ-ϿЀ-ӿ"
 _RUN = re.compile(f"[{_LETTER}]+")  # hla, IL, α
@@ -46,7 +44,6 @@ _PROSE = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(WORDS['prose'].split())})(?=\s+
 _SERIES = re.compile(r"(.)\1*(?:(.)(?:\1|\2)*)?|(?:(.)\3+)+|a?b?c?d?e?f?g?h?")
 """Letters that are symbols whatever their case: of two kinds (Gg, IAi), in pairs (AaBb), in a row (Abc)."""
 _EITHER = tuple(frozenset(WORDS[name].split()) for name in ("either_case", "units_either_case"))
-_SEX = re.compile("[男女]")  # 患者男 / 患者女
 OPTION_BREAK = "\x1f"  # stands between the options in a joined text
 _BETWEEN = "¦"  # keeps listed numbers and letters apart
 _NUMERALS = dict(zip("一二两三四五六七八九", "1223456789", strict=True))

@@ -1,7 +1,5 @@
 """Graded answers and texts, the parts of a split that are scored by themselves, and what scores are made of."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -56,7 +54,7 @@ class GradedText:
     item_id: str
     cluster: str
     outcome: Outcome
-    counts: TextCounts
+    counts: "TextCounts"
     repeat: int = 0
 
 

@@ -5,7 +5,6 @@ much of a question is shared is told beside it (Llama 2, appendix A.6, calls fro
 holds the runs of our questions, and of a benchmark one file and the runs of one block.
 """
 
-import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,19 +17,14 @@ from rapidfuzz import fuzz
 from build_dataset.pipeline.dedup.keys import FILLER, symbols_kept
 from build_dataset.pipeline.leaks.files import BenchmarkText
 from build_dataset.pipeline.leaks.tokens import Tokens, Windows, joined, tokenise, windows
+from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.grouping import group_values
 
 _ASKED = 60  # least likeness (0..100) of a stem to the place of a record that is most like it
 LEAST = 8  # least number of tokens of a compared question; a shorter run proves nothing
 _QUESTIONS = 20_000  # questions that are tokenised at a time
 _RECORDS, _CHARACTERS = 5_000, 1_000_000  # Records of a benchmark that are compared at a time, and their characters.
-_TITLE = re.compile("《[^》]{0,40}》?|^[^《》]{0,40}》")  # 《药品管理法》, also cut off: 管理法》
-_PHRASE = re.compile(f"{FILLER}|根据|依据|规定|首选|诊断|治疗|检查|[男女]|[0-9]+[岁年月天日周]?")
-"""Openings and ends of stems without content of their own: 根据《…》的规定, 患者，男，45岁, 最可能的诊断是."""
-_NO_LETTER = re.compile(r"[\W_]+")  # spaces, punctuation, blanks ____
-_LABEL = re.compile(r"(?m)^\s*[（(]?[A-Z][)）.、．:：\s]\s*")  # the letter before an option
-_INLINE = re.compile(r"[\s）)]{1,4}(?=[（(]?[A-H][)）.、．:：])")
-"""The place at which the next option begins on the same line: 最常见的是（ ）A、出血 B、穿孔."""
+_P = Patterns(__name__, names={"FILLER": FILLER})
 
 
 @dataclass(frozen=True)
@@ -122,7 +116,7 @@ class Index:
     def _by_lines(self, block: Sequence[BenchmarkText], counted: Container[int]) -> Iterator[BenchmarkMatch]:
         """Records with nearly all lines of a question: where short options change places no run of tokens is left."""
         for record in block:
-            parts = (part for line in record.text.split("\n") for part in (line, *_INLINE.split(line)))
+            parts = (part for line in record.text.split("\n") for part in (line, *_P.inline.split(line)))
             for row in dict.fromkeys(row for part in parts for row in self._lines.get(_letters(part), ())):
                 if (share := lines_shared(self._texts[row], record.text)) >= self._copied:
                     last, told = int(self.tokens[row]), int(row not in counted)
@@ -143,12 +137,12 @@ def asks_the_same(stem: str, record: str) -> bool:
 
 def is_phrase(span: str) -> bool:
     """Return whether a run says next to nothing apart from names of laws (《…》) and the set phrases of exams."""
-    return len(_PHRASE.sub("", _letters(_TITLE.sub("", span)))) < LEAST
+    return len(_P.phrase.sub("", _letters(_P.title.sub("", span)))) < LEAST
 
 
 def _letters(text: str) -> str:
     """Fold a text as ``tokenise`` does, without breaks."""
-    return _NO_LETTER.sub("", symbols_kept(_LABEL.sub("", unicodedata.normalize("NFKC", text))))
+    return _P.no_letter.sub("", symbols_kept(_P.label.sub("", unicodedata.normalize("NFKC", text))))
 
 
 def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:

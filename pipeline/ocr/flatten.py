@@ -5,8 +5,6 @@ the middle of every piece becomes level, and a shear so that lines begin and end
 or only turned by a degree, is left as it is: layout straightens it without touching its pixels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 

@@ -1,7 +1,5 @@
 """The interfaces of readers, one for each kind of file, and of OCR engines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import dist

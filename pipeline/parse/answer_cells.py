@@ -18,7 +18,6 @@ from build_dataset.schemas.columns import plain_header, roles_of, vocabulary
 _P = Patterns(__name__)
 _BETWEEN_HEADERS = r"[,，、;；|・]"  # marks between the headers that an answer names: option1,option3
 _BETWEEN_TEXTS = ("\n", "|", "&", ";", "；")  # marks between the texts of several right options: 甲;丙
-_CHINESE = re.compile("[\u4e00-\u9fff]")
 _FOLDED = 8  # characters, spaces and stops included, of a text that may be one letter
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
 ENOUGH = 20  # numbered answers of which a number that never occurs (2 of 0–3) shows that they name no places
@@ -64,6 +63,10 @@ def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | st
     if 2 * sum(is_number(cell.value) for cell in given) <= len(given):
         # By those that can be read in one way only.
         seen = {counts for cell in given if (counts := _only_reading(cell.value, cell.options))}
+        numbers = [cell for cell in given if is_number(cell.value)] if seen == {AnswerEncoding.LETTERS} else []
+        counted = encoding_of(numbers, printed=printed) if len(numbers) >= ENOUGH else AnswerEncoding.UNKNOWN
+        if counted in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1):  # B, 2, D: letters are read in it as well
+            return counted
         return seen.pop() if len(seen) == 1 else AnswerEncoding.UNKNOWN
     if printed and all(cell.options.printed for cell in given):
         return AnswerEncoding.UNKNOWN  # the options carry the very numbers
@@ -206,7 +209,7 @@ def quoted_of(text: str, options: Pairs) -> list[str] | None:
     """Return the label of the only option with that text; for several texts between marks, their labels."""
     if len(text) == 1:  # A letter is no text of many characters or of Chinese ones, whatever is folded.
         latin = text.isascii()
-        options = [(of, it) for of, it in options if len(it) <= _FOLDED and not (latin and _CHINESE.search(it))]
+        options = [(of, it) for of, it in options if len(it) <= _FOLDED and not (latin and _P.chinese.search(it))]
     stripped, bare = text.strip(), _bare(text)
     exact = [label for label, option in options if option.strip() == stripped]
     hits = exact or [label for label, option in options if _bare(option) == bare]

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 from typing import Any, NamedTuple
 
 from build_dataset.pipeline.parse import cells
@@ -24,6 +24,8 @@ from build_dataset.schemas.grouping import group_values
 TOLERATED = 0.02  # share of keys that may name an option no column holds, or differ from a second key: typing errors
 _TYPED = 10  # keys of which one alone that names the next label, E of A to D, is a typing error
 _COMMON = "E"  # the last label that exams use: one key F is a typing error where no column is left that could hold it
+_DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
+_FIGURES = 3  # least number of such rows, and of other pictures
 _SHOWN = 20
 """Least number of keys for a label that none of them names to be no option; each of four is the key 1 time in 4."""
 
@@ -173,6 +175,14 @@ def side_by_side(columns: list[str], names: list[str], size: int, length: Callab
     return whole[0] if len(whole) == 1 else []
 
 
+def headless(names: Sequence[str], first: Sequence[str], rows: Sequence[Fields]) -> dict[str, dict[str, str]]:
+    """Return the column of options and those without a header behind it as one group: 选项 over four columns."""
+    behind = takewhile(lambda name: name.startswith("column_"), names[names.index(first[0]) + 1 :] if first else ())
+    run = [*first, *behind]
+    alike = len(run) > 1 and all(looks_like(name, rows, first) for name in run)
+    return {"": {label_at(at): name for at, name in enumerate(run)}} if alike else {}
+
+
 def numbered_texts(columns: Sequence[str], rows: Sequence[Fields]) -> list[str]:
     """Return the columns that are alike under one word and 1, 2, 3: p1, p2, p3 beside o1 = (1)."""
     named = group_values((name.rstrip("0123456789"), name) for name in columns)
@@ -188,7 +198,9 @@ def first_language(headers: Sequence[str]) -> tuple[list[tuple[str, str]], set[s
     named = group_values((found[1], (found[0], name)) for name in headers if (found := in_language(name)))
     first = next((known for known in named.values() if any("stem" in roles_of(base) for base, _ in known)), None)
     others = {name for known in named.values() if known is not first for _, name in known}
-    return None if first is None else (first, others)
+    bases = {base for base, _ in first or ()}  # question_fa, whose code is no word that is known
+    others |= {name for name in headers if name[:-2].rstrip("_- ") in bases and not roles_of(name)} - {*bases}
+    return None if first is None else (first, others - {name for _, name in first})
 
 
 def likely_options(headers: Sequence[str], filled: Mapping[str, int]) -> dict[str, dict[str, str]]:
@@ -225,6 +237,20 @@ class TableCells:
         self.filled = Counter(name for row in rows for name, value in row.items() if cells.filled(value))
         self.columns = Columns()
         self._shares: dict[tuple[str, ...], float] = {}  # of cells with several options, by columns
+
+    def _pictures(self) -> None:
+        """Take columns that name pictures of the question: LK0944.jpg."""
+        for name in [*self._free(), *self.columns.roles.get("link", ())]:
+            of_answer = any(word in name.casefold() for word in vocabulary()["words"]["of_answer"])
+            values = self._values(name)
+            cited = plain_header(name).startswith(tuple(vocabulary()["words"]["cited"]))  # source_image: of its page
+            if not (of_answer or cited) and all(map(cells.is_picture, values)):
+                self.columns.roles.setdefault("image", []).append(name)
+                self.columns.found_by.setdefault("image", "content")
+        for name in self.columns.roles.get("image", ()):
+            times = Counter(map(str, self._values(name)))  # of pictures; some decorate many rows, beside others of few
+            many = {one for one, count in times.items() if count >= max(_FIGURES, _DECORATES * len(self.rows))}
+            self.columns.decoration |= many if len(times) - len(many) >= _FIGURES else set()
 
     def _share_of_options(self, names: Sequence[str]) -> float:
         """The share of the cells of a column that hold two options or more."""
@@ -282,7 +308,8 @@ class TableCells:
         if all(letters) and len({tuple(letter) for letter in letters if letter}) > 1:
             return True
         given = self._given(name)
-        return len(given) == len(values) > 1 and all(quoted_of(str(one.value), one.options.pairs) for one in given)
+        read = ((str(one.value), one.options.pairs) for one in given)
+        return len(given) == len(values) > 1 and all(quoted_of(*one) or letters_of(*one) for one in read)
 
     def _values(self, name: str) -> list[Any]:
         """The cells of a column that hold something."""

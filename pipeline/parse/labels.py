@@ -293,7 +293,7 @@ def _between(text: str, marks: Sequence[re.Match[str]]) -> Pairs:
 
 
 def _chain(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
-    """The longest run of labels in rising order; of several, the one with the fewest gaps, the earliest."""
+    """The longest run of labels in rising order; of several, one printed alike, the fewest gaps, the earliest."""
     best: list[tuple[int, int, int]] = []  # length, minus gaps, the mark before
     labels = [label_in(mark) for mark in marks[:200]]  # no cell has more; the search is quadratic
     if run_from_a(labels):
@@ -311,7 +311,10 @@ def _chain(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     while at >= 0:
         chain.append(marks[at])
         at = best[at][2]
-    return chain[::-1]
+    # A 72-year-old man …⏎A. 甲⏎B. 乙: the first A is a word.
+    forms = group_values((_form_of(mark[0].strip(), _sign_in(mark), circled=False), mark) for mark in marks).values()
+    alike = max(forms, key=len, default=[])
+    return alike if len(alike) >= len(chain) and run_from_a([*map(label_in, alike)]) else chain[::-1]
 
 
 def _longest_run(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:

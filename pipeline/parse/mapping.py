@@ -3,7 +3,6 @@
 A mapping that could be two things is no mapping: the table is stopped with one line that names both readings.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from build_dataset.pipeline.parse import answer_cells as answers, cells, columns as sources, passages
@@ -17,8 +16,6 @@ from build_dataset.schemas.grouping import group_values
 
 SAMPLE = 2000  # number of rows, spread over the table, by which columns are judged
 _LONGER = 4  # how much longer than others the stem is, where no name tells it for sure
-_DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
-_FIGURES = 3  # least number of such rows, and of other pictures
 _FEW = 10  # least number of rows for letters under a meaningless header to be a key
 
 
@@ -89,7 +86,8 @@ class _Search(TableCells):
         lists = [name for name in lists if not self._looks_like_key(name)]  # {"o": {"a": "甲", …}, "c": ["a", "d"]}
         alone = [name for name in self._free() if option_of(name) and name not in lists]
         beside = ["c", "k"] if lists or "options" in by_role else []
-        if "answer" not in by_role and len(alone) == 1 and plain_header(alone[0]) in ("a", *beside):
+        alone = [name for name in alone if len(alone) == 1 or self._looks_like_key(name)]  # "a": "B", "c": "法"
+        if "answer" not in self.columns.roles and len(alone) == 1 and plain_header(alone[0]) in ("a", *beside):
             self._take("answer", alone, "name")
 
     def _by_language(self) -> None:
@@ -117,6 +115,7 @@ class _Search(TableCells):
             self.columns.comma = sources.mark_between(self.rows, roles["options"], roles.get("answer", ()), ",，、", 0)
         single = [name for name in self.names if not isinstance(next(iter(self._values(name)), None), list | dict)]
         groups = sources.likely_options(single, self.filled)
+        groups = sources.headless(self.names, roles.get("options", ())[:1], self.rows) or groups
         words = [*groups]
         if len(words) > 1:
             first, second = [", ".join(list(groups[word].values())[:5]) for word in words[:2]]
@@ -137,20 +136,6 @@ class _Search(TableCells):
         elif not self.columns.key_is_an_option:
             roles.pop("wrong", None)
 
-    def _pictures(self) -> None:
-        """Take columns that name pictures of the question: LK0944.jpg."""
-        for name in [*self._free(), *self.columns.roles.get("link", ())]:
-            of_answer = any(word in name.casefold() for word in vocabulary()["words"]["of_answer"])
-            values = self._values(name)
-            cited = plain_header(name).startswith(tuple(vocabulary()["words"]["cited"]))  # source_image: of its page
-            if not (of_answer or cited) and all(map(cells.is_picture, values)):
-                self.columns.roles.setdefault("image", []).append(name)
-                self.columns.found_by.setdefault("image", "content")
-        for name in self.columns.roles.get("image", ()):
-            times = Counter(map(str, self._values(name)))  # of pictures; some decorate many rows, beside others of few
-            many = {one for one, count in times.items() if count >= max(_FIGURES, _DECORATES * len(self.rows))}
-            self.columns.decoration |= many if len(times) - len(many) >= _FIGURES else set()
-
     def _left_over(self) -> None:
         """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""
         declared = {*self.declared.ignore, *filter(None, [self.declared.shared])}
@@ -165,6 +150,7 @@ class _Search(TableCells):
         keys = [*map(self.names.index, self.columns.roles.get("answer", ()))]
         behind = self.names.index(name) > max(keys, default=len(self.names))
         use = passages.use_of(name, asking, self._asked, least, behind=behind)
+        use = passages.Use.JOINS if passages.lists_statements(name, asking, self._asked) else use
         if use is passages.Use.UNCLEAR:
             detail = f"{name} holds long texts that stems may rest on"
             how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
@@ -184,7 +170,7 @@ class _Search(TableCells):
         return passages.Asked(stem, case, options.pairs, key or options.right or ())
 
     def _options_named_answers(self) -> None:
-        """Find options under a name of the key: ``answers: [{"aid": 1, "atext": …}]`` beside ``ra: 3``."""
+        """Find options under a name of the key, ``answers: [{"aid": 1, "atext": …}]``, keys under ``solution``."""
         names = self.columns.roles.get("answer", [])
         for name in () if self.columns.has_options() else sorted(names, key=lambda name: -self.filled[name]):
             values = [value for value in map(cells.unpacked, self._values(name)) if isinstance(value, list | dict)]
@@ -198,7 +184,11 @@ class _Search(TableCells):
                 self._take("options", [name], "content")
                 self.columns.roles["answer"] = [column for column in names if column != name]
                 self.columns.roles["answer"] or self.columns.roles.pop("answer")
-                return
+                break
+        for name in self.columns.roles.get("explanation", [])[:1] if "answer" not in self.columns.roles else ():
+            if self._holds_letters(name) or all(map(answers.is_number, self._values(name))):  # {"solution": "B"}
+                self._take("answer", [name], "content")
+                self.columns.roles.pop("explanation")
 
     def _settle_stem(self) -> None:
         """Settle which of several columns is the stem; look for options in its text where none are elsewhere."""
@@ -230,6 +220,7 @@ class _Search(TableCells):
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
                 self.columns.roles["stem"] += [name] * bool(apart)
         held = [*self.columns.options.values(), *roles.get("options", ()), *roles.get("wrong", ())]
+        names = roles.get("stem", [])
         if names and 2 * sum(bool(options_of(row, self.columns).pairs) for row in self.rows) <= len(self.rows):
             bare = [row for row in self.rows if not options_of(row, self.columns).pairs]
             keys = self.columns.roles.get("answer", ())
@@ -333,7 +324,8 @@ class _Search(TableCells):
         used = self._letters_in(good[:1])
         # Beside headers that say what they are, a column of letters may be a reader's or a model's; so may few.
         sure = "name" not in self.columns.found_by.values() and self.filled[good[0]] >= _FEW
-        if (used and labels and used[-1] != max(labels)) or not sure:
+        sure = sure and not (used and labels and used[-1] != max(labels))
+        if not sure and plain_header(good[0]) not in vocabulary()["words"]["told_key"]:
             holds = f"it holds {', '.join(used)}" if used else "it holds texts of options"
             problem = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
             self._stop(problem, "answer", good[0])

@@ -1,7 +1,5 @@
 """A parsed document, its key applied, and its records: questions, rejections, review items, traces of every line."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -185,7 +183,7 @@ class ParseOutcome:
             self.review.append(whole.model_copy(update={"question_ids": names, "item": item}))
         self.notes += [f"{name}: {note}" for note in caught.notes]
 
-    def extend(self, outcome: ParseOutcome) -> None:
+    def extend(self, outcome: "ParseOutcome") -> None:
         """Add another's."""
         for part in fields(self):
             values, more = getattr(self, part.name), getattr(outcome, part.name)

@@ -117,6 +117,14 @@ def use_of(
     return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER
 
 
+def lists_statements(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> bool:
+    """Return whether a column lists texts that options name by their number: nur die Aussagen 1 und 3, ①③."""
+    listed = [row for row in rows if isinstance(row.get(name), list) and len(row[name]) > 2][:_CHECKED]
+    named = [[_P.ordinal.findall(text) for _, text in ask(row).options] for row in listed]
+    told = [2 * sum(map(bool, places)) > len(places) and max(map(len, places)) > 1 for places in named if places]
+    return 2 * sum(told) > len(listed)
+
+
 def _is_apart(name: str, row: Fields) -> bool:
     """Return whether a header names a translation of another column, question_english, or what a picture shows."""
     base = (in_language(name) or ("",))[0]

@@ -181,6 +181,8 @@ def questions_of(
         made |= zip((row.row.row for row in block), outcome, strict=True)
     read: list[Read] = [(row, made[row.row]) for row in rows]
     _case_written_once(read, columns)
+    if columns.options_in_stem:  # alike stems lost nothing: their options, which differ, stand in the same text
+        declared = declared.model_copy(update={"accept": [*declared.accept, "stems_alike"]})
     return SourceTable(document, sheet, columns, read, own_ids, declared, [*cut, *habits.furniture.notes], part)
 
 

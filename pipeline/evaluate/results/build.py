@@ -1,7 +1,5 @@
 """All tables of an evaluation in their order, as files, Markdown and text; plots: accuracy by label and length."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan

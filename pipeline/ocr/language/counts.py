@@ -1,7 +1,5 @@
 """Probability of Chinese characters beside their neighbours, by counts that ship with the package and the folder's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -72,7 +70,7 @@ class NgramCounts:
         self._keys, self._values = keys, values
 
     @classmethod
-    def shipped(cls) -> NgramCounts:
+    def shipped(cls) -> "NgramCounts":
         """Return the counts of ``TABLE``, which ``benchmarks/ocr/language.py`` made."""
         with files("build_dataset.pipeline.ocr.language").joinpath(TABLE).open("rb") as file:
             stored = np.load(file)
@@ -81,7 +79,7 @@ class NgramCounts:
         return cls(np.cumsum(steps, dtype=np.uint32), values)
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> NgramCounts:
+    def of(cls, texts: Iterable[str]) -> "NgramCounts":
         """Return the counts of texts, each of which ends with a break."""
         codes = codes_of("\n".join(texts))
         none = np.zeros(len(codes), np.int64)
@@ -106,7 +104,7 @@ class Language:
     """Probability of a character after two others: what the folder says, smoothed by what all text says."""
 
     def __init__(
-        self, own: Iterable[str] = (), shipped: NgramCounts | None = None, recognised: Iterable[str] = ()
+        self, own: Iterable[str] = (), shipped: "NgramCounts | None" = None, recognised: Iterable[str] = ()
     ) -> None:
         """Args: own: sound text of the folder; recognised: what recognition was sure of, which may yet be wrong."""
         self._shipped, self._own = shipped or NgramCounts.shipped(), NgramCounts.of(own)

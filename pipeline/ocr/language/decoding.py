@@ -5,8 +5,6 @@ and looks alike: 糞便 for 冀便. Digits, letters and marks stay as they were 
 probability that all of its letters and digits are right, as measured (``benchmarks/ocr``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Letters, digits and marks that may be others of one shape: 1, I and l, a and α, a brace that is a lowered 1."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping

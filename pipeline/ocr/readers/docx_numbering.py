@@ -1,7 +1,5 @@
 """Automatic numbers of Word lists, as a reader sees them: they are not part of a paragraph's text."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -98,7 +96,7 @@ class Numbering:
     _counts: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
 
     @classmethod
-    def read(cls, root: Any | None) -> Numbering:
+    def read(cls, root: Any | None) -> "Numbering":
         """The lists that a document's numbering part defines; None where it has none."""
         found = cls()
         if root is None:

@@ -1,7 +1,6 @@
 """Text files: their encoding (UTF-8, UTF-16 with a mark, the code pages of spreadsheets), and the reader of .txt."""
 
 import codecs
-import re
 from pathlib import Path
 
 from build_dataset.pipeline.ocr.emphasis import set_apart, shown_options
@@ -13,8 +12,6 @@ from build_dataset.schemas.errors import UnreadableDocument
 
 _P = Patterns(__name__)
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_TAGGED = re.compile(r"(?is)<(u|b|strong|mark)>((?:(?!</?\1>).){1,2000})</\1>")
-_ASCII = re.compile(r"[\x00-\x7f]+")
 _SAMPLE = 20_000  # Characters that an encoding is judged by
 MIN_PLAUSIBLE = 0.6
 """Least share of common characters beyond ASCII in Chinese text: real papers have 0.9, wrong encodings 0.4 at most."""
@@ -34,7 +31,7 @@ def decode(data: bytes) -> str:
         return text
     for name, sign in _P.table("signs").items():
         text = _decoded(data, name)
-        if text and len(sign.findall(text[:_SAMPLE])) >= _BY_SIGNS[name] * len(_ASCII.sub("", text[:_SAMPLE])):
+        if text and len(sign.findall(text[:_SAMPLE])) >= _BY_SIGNS[name] * len(_P.ascii.sub("", text[:_SAMPLE])):
             return text
     found = [(plausibility(text), text) for name in ("gb18030", "big5") if (text := _decoded(data, name))]
     share, text = max(found, key=lambda pair: pair[0], default=(0.0, None))
@@ -53,7 +50,7 @@ def _decoded(data: bytes, name: str) -> str | None:
 
 def plausibility(text: str) -> float:
     """Share of common ideographs, CJK punctuation and full-width forms among characters beyond ASCII, 0..1."""
-    beyond = _ASCII.sub("", text[:_SAMPLE])
+    beyond = _P.ascii.sub("", text[:_SAMPLE])
     good = sum("\u3000" <= one <= "\u303f" or "\uff00" <= one <= "\uffef" or is_common(one) for one in beyond)
     return good / len(beyond) if beyond else 1.0
 
@@ -83,6 +80,6 @@ class TextReader(OnePageReader):
 
     def lines(self, path: Path) -> list[PageLine]:
         """Return its lines, without empty ones; what tags underline or make bold is set apart: <u>B. 乙</u>."""
-        text = _TAGGED.sub(lambda found: set_apart(found[2]), decode(path.read_bytes()))
+        text = _P.tagged.sub(lambda found: set_apart(found[2]), decode(path.read_bytes()))
         lines = [line.strip() for line in text.splitlines()]
         return [PageLine(tabs_for_gaps(line), None) for line in shown_options([*filter(None, lines)]) if line.strip()]

@@ -10,9 +10,11 @@ from build_dataset.pipeline.ocr.interfaces import TableRow
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers.encoding import decode, looks_like_text
 from build_dataset.pipeline.ocr.readers.header import row_of
+from build_dataset.pipeline.ocr.readers.tabular import is_asked, questions
 from build_dataset.pipeline.ocr.readers.webpage import plain_html
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
+from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 _KINDS = {"truefalse": "判断题", "shortanswer": "填空题", "numerical": "填空题", "cloze": "填空题", "essay": "简答题"}
@@ -29,13 +31,14 @@ def item_of(stem: str, options: Sequence[str], right: Sequence[bool], **more: st
 
 
 class XmlReader:
-    """Moodle's quizzes, and items in IMS QTI."""
+    """Moodle's quizzes, items in IMS QTI, and questions under any names: ``<question><text>``."""
 
     format = "quiz_xml"
 
-    def recognises(self, head: bytes, suffix: str) -> bool:  # noqa: ARG002
-        """Return whether its root is that of one of them."""
-        return looks_like_text(head) and _P.xml_root.search(head[:4000].decode("utf-8", "replace")) is not None
+    def recognises(self, head: bytes, suffix: str) -> bool:
+        """Return whether its root is that of one of them, or it is called XML."""
+        text = head[:4000].decode("utf-8", "replace") if looks_like_text(head) else ""
+        return bool(text) and (suffix == ".xml" or _P.xml_root.search(text) is not None)
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """Each item; the text of its parts without markup."""
@@ -47,11 +50,30 @@ class XmlReader:
         for element in root.iter():  # names without their namespaces
             if isinstance(element.tag, str):
                 element.tag = etree.QName(element).localname
-        moodle = (_moodle(one) for one in root.iter("question") if one.get("type") != "category")
+        moodle = (_moodle(one) for one in root.iter("question") if one.find("questiontext") is not None)
         found = [*moodle, *map(_qti_1, root.iter("item")), *map(_qti_2, root.iter("assessmentItem"))]
         if not any(found):
-            raise UnreadableDocument("unknown_format", "the XML holds no question of Moodle or QTI")
+            found = [row for row in questions(_object(root)) if is_asked(row)]
+        if not any(found):
+            raise UnreadableDocument("unknown_format", "the XML holds no list of questions")
         yield from map(row_of, found)
+
+
+def _object(element: Any) -> Any:
+    """Return an element as JSON has it: ``<q no="1"><stem>甲</stem></q>`` is ``{"no": "1", "stem": "甲"}``."""
+    if any((one.tail or "").strip() for one in element):  # markup within a text: <stem>Le <em>vin</em> est</stem>
+        return _markup(element)
+    parts = group_values((one.tag, _object(one)) for one in element if isinstance(one.tag, str))
+    text = (element.text or "").strip()
+    if not parts and not element.attrib:
+        return text
+    for values in parts.values():  # <reponse>甲</reponse> beside <reponse correct="1">乙</reponse>
+        if any(isinstance(one, dict) for one in values):
+            values[:] = [{"text": one} if isinstance(one, str) else one for one in values]
+    whole = {name: values[0] if len(values) == 1 else values for name, values in parts.items()}
+    if len(parts) == 1 and not (text or element.attrib) and isinstance(listed := next(iter(whole.values())), list):
+        return listed  # <answers><answer>甲</answer><answer>乙</answer></answers>
+    return {**element.attrib, **({"text": text} if text else {}), **whole}
 
 
 def _moodle(question: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Answers and explanations: at the question, in lists, in grids, after appeals."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.fields import filled_blank

@@ -1,7 +1,5 @@
 """Notes after appeals: which question they speak of, and what it accepts."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.keys import corrections

@@ -96,6 +96,16 @@ SHAPES = {
             stem, right, options=texts, **{name: f"{stem}：患者因腹痛就诊，既往体健，查体见压痛，化验见第{right}项异常"}
         ) for name in ("question_english", "image_caption")
     },
+    "letters and numbers in one column": lambda stem, texts, right: {
+        "question": stem, "options": texts, "answer": ["ABCD"[right], str(right + 1)][int(stem[3:-9]) % 2],
+    },
+    "another language beside it": lambda stem, texts, right: {
+        "English Question": stem, "Bengali Question": f"কোনটি {stem}", **dict(zip("ABCD", texts, strict=True)),
+        "Correct Answer": "ABCD"[right],
+    },
+    "one letter for each part, and a category": lambda stem, texts, right: {
+        "q": stem, "o": texts, "a": "ABCD"[right], "c": "law",
+    },
     "a hint": lambda stem, texts, right: keyed(
         stem, right, options=texts, hinweis=f"{stem}：想一想教材第{right}章里说过的那张表，再想想这张图的意思是什么"
     ),
@@ -125,6 +135,13 @@ def test_wrong_options_under_numbers_stand_beside_the_right_one(wrong):
         (key,) = [option.text for option in question.options if option.label in question.answer]
         assert key == row["correct"]
         assert len(question.options) == 4
+
+
+def test_a_list_of_statements_that_options_number_belongs_to_the_question():
+    said = ["只有1和3", "只有2", "1、2和3", "只有3"]
+    rows = [keyed(stem, right, options=said, punkte=[f"{text}{stem}" for text in texts]) for stem, texts, right in BANK]
+    for (_, (question, _)), row in zip(parse(rows).rows, rows, strict=True):
+        assert question.shared_stem == "\n".join(row["punkte"])
 
 
 def test_what_is_cut_off_all_keys_is_told():

@@ -1,7 +1,5 @@
 """Banks exactly as others published them, against converters of a few lines."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """A large table is read in blocks, in any process and order: its rows are what they are when it is read in one go."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

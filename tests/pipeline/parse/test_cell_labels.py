@@ -100,6 +100,7 @@ def test_a_mark_between_half_of_the_options_is_no_part_of_them(text, expected):
         ("题干A.甲B.乙\nA.一\nB.二\nC.三", ("题干A.甲B.乙", "ABC")),
         ("甲A.一 B.二 C.三\nA.四\nB.五", ("甲A.一 B.二 C.三", "AB")),
         ("A.甲 B.乙\nC.丙", ("", "AC")),
+        ("A 9-year-old boy: what now?\nA. 甲\nB. 乙\nC. 丙", ("A 9-year-old boy: what now?", "ABC")),
     ],
 )
 def test_the_longest_run_of_labels_with_the_fewest_gaps_is_that_of_the_options(text, expected):

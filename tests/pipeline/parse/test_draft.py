@@ -1,7 +1,5 @@
 """Habits that the items of a paper share: from how many items on they are habits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Characters of lines: widths, labels of private use, joined paragraphs."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

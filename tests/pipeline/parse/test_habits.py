@@ -1,7 +1,5 @@
 """Habits of papers in the wild, each with what must come out: nothing silently wrong, nothing lost."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.paper import finish

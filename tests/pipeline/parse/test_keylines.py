@@ -1,7 +1,5 @@
 """Lines of answers: lists, ranges, rows, grids, and the heads over them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

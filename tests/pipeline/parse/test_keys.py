@@ -1,7 +1,5 @@
 """Keys in documents of their own: matched to their paper, applied, overridden after appeals."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 
 import pytest

@@ -1,7 +1,5 @@
 """Papers of schools and boards: heads in English, passages, consent forms, code; each class over all its questions."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings, strategies as st
 

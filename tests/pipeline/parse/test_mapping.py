@@ -1,7 +1,5 @@
 """Banks of many headers and shapes are read right, or the file is stopped with one line."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

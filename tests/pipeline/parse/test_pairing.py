@@ -1,7 +1,5 @@
 """From which share, number and evidence on a key is a paper's: each bound on both of its sides."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.stage import pair_keys

@@ -1,7 +1,5 @@
 """Gates: what is unlike a sound paper waits, and from which share or number on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

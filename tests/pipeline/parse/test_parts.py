@@ -1,7 +1,5 @@
 """Questions inside an item, and what questions share."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 
 import pytest

@@ -1,7 +1,5 @@
 """Banks with the fields of published benchmarks, filled with questions of our own, are read without configuration."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable
@@ -40,6 +38,13 @@ LINES: dict[str, Callable[[int, str, list[str], int], dict[str, Any]]] = {
     "mmlu": lambda _, q, o, a: {"question": q, "subject": "x", "choices": o, "answer": a},
     "mmlu-pro": lambda n, q, o, a: {
         "question_id": n, "question": q, "options": o, "answer": "ABCD"[a], "answer_index": a, "category": "bio"
+    },
+    "cybermetric": lambda _, q, o, a: {"question": q, "answers": by_letter(o), "solution": "ABCD"[a]},
+    "one header over all": lambda _, q, o, a: {
+        "stem": q, "options": o[0], "column_3": o[1], "column_4": o[2], "column_5": o[3], "answer": "ABCD"[a]
+    },
+    "instructions": lambda _, q, o, a: {
+        "instruction": "\n".join([q, *map("{}. {}".format, "ABCD", o)]), "input": "", "output": "ABCD"[a]
     },
     "c-eval": lambda n, q, o, a: {"id": n, "question": q, **by_letter(o), "answer": "ABCD"[a], "explanation": ""},
     "cmb": lambda _, q, o, a: {
@@ -215,6 +220,14 @@ def gift() -> bytes:
     return "\n}\n".join([*texts, ""]).encode()
 
 
+def plain_xml() -> bytes:
+    said = ["", ' correct="1"']
+    texts = ("".join(f"<o{said[n == a]}>{t}</o>" for n, t in enumerate(o)) for _, o, a in BANK)
+    asked = zip(BANK, texts, strict=True)
+    rows = (f"<item><question>{q}</question><options>{o}</options></item>" for (q, *_), o in asked)
+    return f"<quiz>{''.join(rows)}</quiz>".encode()
+
+
 def map_of_javascript() -> bytes:
     return (
         f"export const bank = new Map({json.dumps([[f'id{at}', item] for at, item in enumerate(items())])});".encode()
@@ -240,6 +253,7 @@ FILES = {f"{name}.jsonl": (lambda name=name: lines(name)) for name in LINES} | {
     "bank.yaml": yaml,
     "anki.txt": anki,
     "titles.gift": gift,
+    "plain.xml": plain_xml,
     "map.js": map_of_javascript,
     "grouped.py": lambda: b"QUESTIONS = [\n" + grouped_texts() + b"\n]\n",
 }

@@ -1,7 +1,5 @@
 """Text that a site or a form prints again and again leaves; phrases of questions that come again stay."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Signs, labels, stems and answers that a whole paper prints alike: they are read, or a person is asked."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

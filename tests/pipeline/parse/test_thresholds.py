@@ -1,7 +1,5 @@
 """Thresholds of the parser, each tried on both of its sides."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pipeline.parse.short import FOUR, told

@@ -1,7 +1,5 @@
 """Papers printed to PDF are read back as they were written: layout, reading order and parser together."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 

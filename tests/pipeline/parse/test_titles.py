@@ -1,7 +1,5 @@
 """Papers whose questions are numbered 第1题 and answered under heads of their own, as web sites write them."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

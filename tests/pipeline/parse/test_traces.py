@@ -1,7 +1,5 @@
 """Every item says why it was cut as it was, and every line of a paper stands in a trace."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.papers.check import lines_of, read_lines
