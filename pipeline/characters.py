@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 _PLAIN = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0x2E80, 0x2FE0), *range(0xF900, 0xFB00))}
@@ -48,11 +48,17 @@ def simple_forms() -> dict[str, str]:
 
 
 @cache
-def in_taiwan(text: str) -> str:
-    """Return a text in the traditional characters that Taiwan prints; 腭 as 顎, which are one there."""
+def _to_taiwan() -> Callable[[str], str]:
+    """Return OpenCC's conversion, of which the dictionaries take .1 s to load."""
     from opencc import OpenCC
 
-    return str(OpenCC("s2tw").convert(text))
+    return OpenCC("s2tw").convert
+
+
+@cache
+def in_taiwan(text: str) -> str:
+    """Return a text in the traditional characters that Taiwan prints; 腭 as 顎, which are one there."""
+    return _to_taiwan()(text)
 
 
 MANY = 4

@@ -18,6 +18,7 @@ FLOOR, _LETTER_SHARE = 1e-5, 0.05  # The latter: of a mark, from which it may be
 _ALONE = (
     (re.compile(r"(?<![0-9A-Za-z])(?<!\d\.)[1lI](?!atm|inch)(?=[aeiouy][a-z]{2}|ow|eg|ip)"), "l", "l1I|", 0.1),
     (re.compile(r"(?<=[IVX]{2})[lI]"), "I", "lI1|", 0.002),
+    (_NO_L := re.compile(r"(?<=[A-Z][ABD-Z])l(?![a-z(O])"), "I", "lI1|", 0.002),
     (re.compile(r"(?<![A-Za-z])[aα](?=-[A-Za-z])"), "α", "aα", 0.05),
     (re.compile(r"(?<![A-Za-z])[yγ](?=-[A-Za-z])"), "γ", "yγv", 0.02),
     (re.compile(r"(?<=C)[1lI](?=[⁻－-]?\s?[:：=]?\s?\d{2,3}\s?m(?:Eq|mol|M))"), "l", "l1I|", 0.02),
@@ -25,7 +26,7 @@ _ALONE = (
     (re.compile(r"(?<=[x×]10)[⁹°'](?=/L)"), "⁹", "⁹°'", 0.05),
 )
 """Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop), the last I
-of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and least
+of VIIa and of DAI, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and least
 probability."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
 _BEFORE_L = ("HC", "KC", "aC", "mo")  # Behind these an I is mostly an l: HCl, NaCl, mmol
@@ -62,7 +63,7 @@ def odds_of_letter(text: str, doubt: Doubt) -> float:
     beside = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
     if text[at] in "ⅡⅢ" and any(one in "1IlⅠⅡⅢ" for one in beside):
         return 0.0  # Nobody prints ⅡI: the two are II, or III
-    if (text[at] == "I" and text[max(0, at - 2) : at] in _BEFORE_L) or _TWICE.match(text, at):
+    if (text[at] == "I" and text[max(0, at - 2) : at] in _BEFORE_L) or _TWICE.match(text, at) or _NO_L.match(text, at):
         return 0.0
     own, shape = share_of(text, doubt), next((shape for shape in _SHAPES if text[at] in shape), "")
     alike = [(char, share) for char, share in doubt.others if char in shape and plain(char) != plain(text[at])]
