@@ -37,28 +37,25 @@ def valid_unicode(text: str) -> str:
 
 
 @cache
-def simple_forms() -> dict[str, str]:
-    """Return each traditional character's simplified one, by OpenCC's first choice, whatever the word."""
+def conversion(name: str) -> Callable[[str], str]:
+    """Return a conversion of OpenCC; that into Taiwan's characters takes .1 s to load."""
     from opencc import OpenCC
 
-    characters = [chr(code) for code in (*range(0x3400, 0x4DC0), *range(0x4E00, 0xA000))]
-    converted = OpenCC("t2s").convert("\n".join(characters)).split("\n")
-    pairs = zip(characters, converted, strict=True)
-    return {old: new for old, new in pairs if old != new and len(new) == 1}
+    return OpenCC(name).convert
 
 
 @cache
-def _to_taiwan() -> Callable[[str], str]:
-    """Return OpenCC's conversion, of which the dictionaries take .1 s to load."""
-    from opencc import OpenCC
-
-    return OpenCC("s2tw").convert
+def simple_forms() -> dict[str, str]:
+    """Return each traditional character's simplified one, by OpenCC's first choice, whatever the word."""
+    characters = [chr(code) for code in (*range(0x3400, 0x4DC0), *range(0x4E00, 0xA000))]
+    converted = conversion("t2s")("\n".join(characters)).split("\n")
+    return {old: new for old, new in zip(characters, converted, strict=True) if old != new and len(new) == 1}
 
 
 @cache
 def in_taiwan(text: str) -> str:
     """Return a text in the traditional characters that Taiwan prints; 腭 as 顎, which are one there."""
-    return _to_taiwan()(text)
+    return conversion("s2tw")(text)
 
 
 MANY = 4

@@ -39,7 +39,7 @@ _LIKELY, _UNLIKELY = -6.0, -9.0
 which against it: the 峭 of 气管隆峭 (for 嵴) has -16, though no likely other fits better."""
 _NEXT_LINE = 2.5  # Greatest distance of the next line of a column, in heights of a line
 _PARTIES = "甲乙丙丁戊己庚辛"
-"""Names of people in questions of law, who stand where any of them may: of 請求丙 the network, which knows 甲, thinks 內."""
+"""Names of people in law: each stands where any may. The network knows 甲, and thinks of 請求丙 that it is 請求內."""
 _SEEN = -0.005  # Natural logarithm of the probability by sight from which what stands around is not asked
 _UNLEARNED = -12.0  # What the network would say of a character that it does not know, at most the least of the others
 _RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
@@ -129,9 +129,10 @@ def _look_around(words: Sequence[Word], choices: Sequence[list[_Choice]], strang
     place = {row: index for index, row in enumerate(order)}
     asked = [(place[row], choices[row][at].at, choices[row][at].chars) for row, at in unsure]
     asked += [(place[row], at, [words[row].text[at], other]) for row, at, other in pairs]
-    with_parties = [(row, at, [*chars, *_PARTIES]) for row, at, chars in asked]
-    found = Network.shipped().logs([words[row].text for row in order], with_parties)
-    told = [_of_parties(chars, logs) for (*_, chars), logs in zip(asked, found, strict=True)]
+    asked = [(row, at, [*chars, *_PARTIES]) for row, at, chars in asked]
+    found = zip(asked, Network.shipped().logs([words[row].text for row in order], asked), strict=True)
+    told = [np.where([char in _PARTIES for char in chars], logs[-len(_PARTIES) :].max(), logs) for (*_, chars), logs in found]
+    told = [logs[: -len(_PARTIES)] for logs in told]
     for (row, at), logs in zip(unsure, told, strict=False):
         one, fits = choices[row][at], np.nan_to_num(logs, nan=np.nanmin([*logs, _UNLEARNED])).tolist()
         if np.isnan(logs[0]):  # Of 腘动脉 the network says nothing, and counts little: it stays as it was read
@@ -142,12 +143,6 @@ def _look_around(words: Sequence[Word], choices: Sequence[list[_Choice]], strang
     for (row, at, _), (own, other) in zip(pairs, told[len(unsure) :], strict=True):
         if own > _BELIEVED * other:
             del strange[row][at]
-
-
-def _of_parties(chars: Sequence[str], logs: Values) -> Values:
-    """Return the logarithms of characters before those of ``_PARTIES``, of which each is as likely as any."""
-    own = logs[: len(chars)]
-    return np.where([char in _PARTIES for char in chars], np.maximum(own, logs[len(chars) :].max()), own)
 
 
 def _downwards(words: Sequence[Word]) -> list[int]:

@@ -9,7 +9,7 @@ from functools import cache
 from math import log
 from string import ascii_lowercase
 
-from build_dataset.pipeline.characters import simple_forms
+from build_dataset.pipeline.characters import conversion, simple_forms
 from build_dataset.pipeline.ocr.glyphs import is_cjk
 from build_dataset.pipeline.ocr.interfaces import Doubt
 
@@ -26,8 +26,8 @@ _ALONE = (
     (re.compile(r"(?<=[x×]10)[⁹°'](?=/L)"), "⁹", "⁹°'", 0.05),
 )
 """Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop), the last I
-of VIIa and of DAI, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and least
-probability."""
+of VIIa and DAI, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and
+least probability."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
 _BEFORE_L = ("HC", "KC", "aC", "mo")  # Behind these an I is mostly an l: HCl, NaCl, mmol
 _TWICE = re.compile(r"(?<!\d)1(?=l[aeiou][a-z])")  # An l that begins a word, read twice: 1loop
@@ -125,11 +125,9 @@ def share_of(text: str, doubt: Doubt) -> float:
 @cache
 def plain(char: str) -> str:
     """Return the form that a character is folded to: simplified, of half width, on the line; Japan's 歳 as 岁."""
-    from opencc import OpenCC
-
     folded = unicodedata.normalize("NFKC", char)
     if is_ideograph(folded) and not folded.encode("big5", "ignore") + folded.encode("gb2312", "ignore"):
-        folded = OpenCC("hk2t").convert(OpenCC("jp2t").convert(folded))
+        folded = conversion("hk2t")(conversion("jp2t")(folded))
     return _VARIANTS.get(folded) or simple_forms().get(folded, folded)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -171,6 +172,26 @@ def test_ink_of_the_lines_above_and_below_is_no_lost_character(cjk: pymupdf.Font
     assert not mark_lost(spoiled, glyphs)
     spoiled[20:30, 105:135] = 0
     assert mark_lost(spoiled, glyphs)
+
+
+@pytest.mark.parametrize(("text", "read"), [("之PGE1合成", "E"), ("維生素B1", "B"), ("投與Vd後", "V")])
+def test_a_lowered_character_that_was_not_read_is_noted(text: str, read: str, cjk: pymupdf.Font) -> None:
+    image, glyphs = printed(text, cjk)
+    at = text.index(read)
+    left, right = (round((glyphs[at].at + 1.25 * side) * network.STEP) for side in (1, 3))
+    image = image.copy()
+    image[:, left:right] = np.roll(image[:, left:right], 7, axis=0)
+    assert not mark_lost(image, glyphs)
+    del glyphs[at + 1]
+    assert mark_lost(image, glyphs)
+    assert [glyph.char for glyph in glyphs if glyph.gap] == [read]
+
+
+def test_an_ideograph_that_was_read_twice_is_noted_and_two_are_not(cjk: pymupdf.Font) -> None:
+    assert not mark_lost(*printed("應納稅款已繳繳納", cjk))
+    image, glyphs = printed("應納稅款已繳納", cjk)
+    glyphs.insert(6, replace(glyphs[5], at=glyphs[5].at + 2))
+    assert mark_lost(image, glyphs)
 
 
 def test_a_line_without_characters_has_lost_none_of_them() -> None:
