@@ -48,8 +48,8 @@ _WIDEST = 1.6  # Of its height, the width of a piece of ink that is one letter's
 _UNCLAIMED, _EDGE = 0.35, 0.2
 """Width in em of ink that no character claims from which one was lost, and share of the height at the top and bottom
 where it belongs to other lines: of 2,253 lines read right .3 % have so much, of dropped ideographs 99 % leave it."""
-_DOUBTED = 0.1, 0.2  # Gap behind a letter or digit from which less ink tells that one was lost, as the ³ of mm³; that
 _BELOW_LINE = frozenset("gjpqyQJ,;()[]{}/|_βγμρφψχηζξ§$@&")  # Letters and marks of which ink reaches below the line
+_LOW = frozenset("acemnorsuvwxz")  # Letters with white above them
 _TWICE = 0.7  # Distance in em of one ideograph read twice; equal ones stand 1 em apart, of 10,700 none less than this
 Rows = tuple[int, int]  # First and last row of the ink of a character
 
@@ -207,7 +207,7 @@ def _may_be_raised(last: Glyph, glyph: Glyph) -> bool:
 def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:
     """Set the gap of characters to 1, in place, behind which ink stands that none claims: 一 at the end, 口 of B.口服.
 
-    Ink before the first one counts as behind it, and so does what is lowered: PGE₁. Returns whether there is any.
+    Ink before the first one counts as behind it, and what is lowered or raised, PGE₁ and mm³, as lost. Returns whether there is any.
     """
     ink, ideographs = _ink(image), [is_cjk(glyph.char) and glyph.char.isalnum() for glyph in glyphs]
     beside = [pair if all(both) else () for pair, both in zip(pairwise(glyphs), pairwise(ideographs), strict=True)]
@@ -223,12 +223,11 @@ def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:
         half = 0.0 if glyph.char.isspace() else em * wide
         free[max(0, round(glyph.at * STEP - half)) : max(0, round(glyph.at * STEP + half))] = False
     edges = [0, *(round(glyph.at * STEP) for glyph in glyphs), len(free)]
-    least = [_UNCLAIMED, *map(_least_ink, glyphs)]
-    beyond = enumerate(zip(least, pairwise(edges), strict=True))
-    lost = {max(0, at - 1) for at, (wide, (left, end)) in beyond if free[left:end].sum() > wide * em}
+    lost = {max(0, at - 1) for at, (left, end) in enumerate(pairwise(edges)) if free[left:end].sum() > _UNCLAIMED * em}
     seen = [(at, glyph) for at, glyph in enumerate(glyphs) if not glyph.char.isspace()]
-    pairs = zip_longest(seen, seen[1:])
-    lost |= {at for (at, glyph), after in pairs if _lowered(ink, em, glyph, after and after[1])}
+    for line, level in ((ink, _BELOW_LINE.isdisjoint), (ink[::-1], _LOW.issuperset)):
+        pairs = (pair for pair in zip_longest(seen, seen[1:]) if level(pair[0][1].char))
+        lost |= {at for (at, glyph), after in pairs if _leaves_line(line, em, glyph, after and after[1])}
     apart = ((at, pair[1].at - pair[0].at) for at, pair in enumerate(beside) if pair and pair[0].char == pair[1].char)
     lost |= {at for at, distance in apart if distance * STEP < _TWICE * em}
     for at in lost if glyphs else ():
@@ -236,17 +235,11 @@ def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:
     return bool(lost)
 
 
-def _least_ink(glyph: Glyph) -> float:
-    """Return the width in em of ink behind a character that tells that one was lost: less where the model thinks so."""
-    doubted = glyph.gap >= _DOUBTED[0] and glyph.char.isalnum() and not is_cjk(glyph.char)
-    return _DOUBTED[1] if doubted else _UNCLAIMED
-
-
-def _lowered(ink: Pixels, em: float, glyph: Glyph, after: Glyph | None) -> bool:
-    """Return whether ink between a letter and what follows begins on the line and reaches below it."""
+def _leaves_line(ink: Pixels, em: float, glyph: Glyph, after: Glyph | None) -> bool:
+    """Return whether ink between a letter and what follows begins beside it and reaches below it, or above if turned."""
     middle, follows = glyph.at * STEP, after.char if after else ""
     rows = np.flatnonzero(ink[:, max(0, round(middle - 0.3 * em)) : round(middle + 0.1 * em)].any(axis=1))
-    if is_cjk(glyph.char) or not glyph.char.isalpha() or glyph.char in _BELOW_LINE or not len(rows):
+    if is_cjk(glyph.char) or not glyph.char.isalpha() or not len(rows):
         return False
     wide = 0.8 if not is_cjk(follows) else 0.55 if follows.isalpha() else 0.4
     end = min(middle + 0.95 * em, after.at * STEP - wide * em if after else np.inf)

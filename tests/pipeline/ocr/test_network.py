@@ -174,17 +174,16 @@ def test_ink_of_the_lines_above_and_below_is_no_lost_character(cjk: pymupdf.Font
     assert mark_lost(spoiled, glyphs)
 
 
-@pytest.mark.parametrize(("text", "read"), [("之PGE1合成", "E"), ("維生素B1", "B"), ("投與Vd後", "V")])
-def test_a_lowered_character_that_was_not_read_is_noted(text: str, read: str, cjk: pymupdf.Font) -> None:
+@pytest.mark.parametrize(("text", "at", "down"), [("之PGE1合成", 4, 7), ("維生素B1", 4, 7), ("每mm3、血", 3, -8)])
+def test_a_lowered_or_raised_character_that_was_not_read_is_noted(text: str, at: int, down: int, cjk) -> None:
     image, glyphs = printed(text, cjk)
-    at = text.index(read)
-    left, right = (round((glyphs[at].at + 1.25 * side) * network.STEP) for side in (1, 3))
+    left = round((glyphs[at - 1].at + glyphs[at].at) / 2 * network.STEP)
     image = image.copy()
-    image[:, left:right] = np.roll(image[:, left:right], 7, axis=0)
+    image[:, left : left + 19] = np.roll(image[:, left : left + 19], down, axis=0)
     assert not mark_lost(image, glyphs)
-    del glyphs[at + 1]
+    del glyphs[at]
     assert mark_lost(image, glyphs)
-    assert [glyph.char for glyph in glyphs if glyph.gap] == [read]
+    assert [place for place, glyph in enumerate(glyphs) if glyph.gap] == [at - 1]
 
 
 def test_an_ideograph_that_was_read_twice_is_noted_and_two_are_not(cjk: pymupdf.Font) -> None:
