@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
 from build_dataset.pipeline.ocr.glyphs import is_cjk, superscript
 from build_dataset.pipeline.ocr.interfaces import Pixels
+from build_dataset.pipeline.ocr.language.letters import plain
 
 Values = NDArray[np.float32]
 Run = Callable[[Values], Values]  # Returns the output of a network for a batch; valid until the next call
@@ -50,7 +51,7 @@ _UNCLAIMED, _EDGE = 0.35, 0.2
 where it belongs to other lines: of 2,253 lines read right .3 % have so much, of dropped ideographs 99 % leave it."""
 _BELOW_LINE = frozenset("gjpqyQJ,;()[]{}/|_βγμρφψχηζξ§$@&")  # Letters and marks of which ink reaches below the line
 _LOW = frozenset("acemnorsuvwxz")  # Letters with white above them
-_TWICE = 0.7  # Distance in em of one ideograph read twice; equal ones stand 1 em apart, of 10,700 none less than this
+_TWICE = 0.7  # Distance in em of one ideograph read twice, as 為爲; equal ones stand 1 em apart, of 10,700 none less
 Rows = tuple[int, int]  # First and last row of the ink of a character
 
 
@@ -228,15 +229,15 @@ def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:
     for line, level in ((ink, _BELOW_LINE.isdisjoint), (ink[::-1], _LOW.issuperset)):
         pairs = (pair for pair in zip_longest(seen, seen[1:]) if level(pair[0][1].char))
         lost |= {at for (at, glyph), after in pairs if _leaves_line(line, em, glyph, after and after[1])}
-    apart = ((at, pair[1].at - pair[0].at) for at, pair in enumerate(beside) if pair and pair[0].char == pair[1].char)
-    lost |= {at for at, distance in apart if distance * STEP < _TWICE * em}
+    near = {at: pair for at, pair in enumerate(beside) if pair and (pair[1].at - pair[0].at) * STEP < _TWICE * em}
+    lost |= {at for at, (one, other) in near.items() if plain(one.char) == plain(other.char)}
     for at in lost if glyphs else ():
         glyphs[at].gap = 1.0
     return bool(lost)
 
 
 def _leaves_line(ink: Pixels, em: float, glyph: Glyph, after: Glyph | None) -> bool:
-    """Return whether ink between a letter and what follows begins beside it and reaches below it, or above if turned."""
+    """Return whether ink between a letter and what follows begins beside it and reaches below it; above, if turned."""
     middle, follows = glyph.at * STEP, after.char if after else ""
     rows = np.flatnonzero(ink[:, max(0, round(middle - 0.3 * em)) : round(middle + 0.1 * em)].any(axis=1))
     if is_cjk(glyph.char) or not glyph.char.isalpha() or not len(rows):

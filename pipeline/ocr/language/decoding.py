@@ -131,8 +131,10 @@ def _look_around(words: Sequence[Word], choices: Sequence[list[_Choice]], strang
     asked += [(place[row], at, [words[row].text[at], other]) for row, at, other in pairs]
     asked = [(row, at, [*chars, *_PARTIES]) for row, at, chars in asked]
     found = zip(asked, Network.shipped().logs([words[row].text for row in order], asked), strict=True)
-    told = [np.where([char in _PARTIES for char in chars], logs[-len(_PARTIES) :].max(), logs) for (*_, chars), logs in found]
-    told = [logs[: -len(_PARTIES)] for logs in told]
+    parties = -len(_PARTIES)
+    told = [
+        np.where([one in _PARTIES for one in own], logs[parties:].max(), logs)[:parties] for (*_, own), logs in found
+    ]
     for (row, at), logs in zip(unsure, told, strict=False):
         one, fits = choices[row][at], np.nan_to_num(logs, nan=np.nanmin([*logs, _UNLEARNED])).tolist()
         if np.isnan(logs[0]):  # Of 腘动脉 the network says nothing, and counts little: it stays as it was read
@@ -258,8 +260,7 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> tuple[
     share = np.exp(total - total.max())
     share /= share.sum()
     counted = (np.bincount(picks[:, at], share, len(choice.chars)) for at, choice in enumerate(group))
-    shares = [values.clip(letters.FLOOR).tolist() for values in counted]
-    return best, shares
+    return best, [values.clip(letters.FLOOR).tolist() for values in counted]
 
 
 def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:

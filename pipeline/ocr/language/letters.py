@@ -29,8 +29,7 @@ _ALONE = (
 of VIIa and DAI, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and
 least probability."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
-_BEFORE_L = ("HC", "KC", "aC", "mo")  # Behind these an I is mostly an l: HCl, NaCl, mmol
-_TWICE = re.compile(r"(?<!\d)1(?=l[aeiou][a-z])")  # An l that begins a word, read twice: 1loop
+_NEVER = re.compile(rf"(?<=HC|KC|aC|mo)I|(?<!\d)1(?=l[aeiou][a-z])|{_NO_L.pattern}")  # HCI for HCl, 1loop, DAl
 _VARIANTS = dict(zip("睪尙痺塡髙", "睾尚痹填高", strict=True))  # Of one character in one script
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 _AS_LIKELY, _GREEK = 8.0, 100.0
@@ -63,7 +62,7 @@ def odds_of_letter(text: str, doubt: Doubt) -> float:
     beside = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
     if text[at] in "ⅡⅢ" and any(one in "1IlⅠⅡⅢ" for one in beside):
         return 0.0  # Nobody prints ⅡI: the two are II, or III
-    if (text[at] == "I" and text[max(0, at - 2) : at] in _BEFORE_L) or _TWICE.match(text, at) or _NO_L.match(text, at):
+    if _NEVER.match(text, at):
         return 0.0
     own, shape = share_of(text, doubt), next((shape for shape in _SHAPES if text[at] in shape), "")
     alike = [(char, share) for char, share in doubt.others if char in shape and plain(char) != plain(text[at])]
