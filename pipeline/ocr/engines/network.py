@@ -208,7 +208,7 @@ def _may_be_raised(last: Glyph, glyph: Glyph) -> bool:
 def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:
     """Set the gap of characters to 1, in place, behind which ink stands that none claims: 一 at the end, 口 of B.口服.
 
-    Ink before the first one counts as behind it; what is lowered or raised, PGE₁ and mm³, too. Returns whether there is any.
+    Ink before the first one counts as behind it; PGE₁ and mm³ lose theirs too. Returns whether there is any.
     """
     ink, ideographs = _ink(image), [is_cjk(glyph.char) and glyph.char.isalnum() for glyph in glyphs]
     beside = [pair if all(both) else () for pair, both in zip(pairwise(glyphs), pairwise(ideographs), strict=True)]
