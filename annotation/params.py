@@ -67,9 +67,7 @@ class AnnotateParams(Params):
         """
         if self.annotator != "auto":
             return self.annotator
-        if self.llm.model:
-            return "llm"
-        return "learned" if reviewed >= LEARN_FROM else "lexicon"
+        return "llm" if self.llm.model else "learned" if reviewed >= LEARN_FROM else "lexicon"
 
     def learns(self) -> bool:
         """Return whether reviewed labels can change the result."""

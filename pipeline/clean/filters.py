@@ -237,8 +237,7 @@ def suspect_reasons(questions: pl.DataFrame, params: CleanParams) -> list[list[s
     looks = {item.reason: item.prefilter.fill_null(value=True) for item in FILTERS}  # null: it cannot tell
     named = [pl.when(look).then(pl.lit(reason)) for reason, look in looks.items()]
     options = {name: pl.lit(value) for name, value in params if isinstance(value, int | float)}
-    reasons = questions.with_columns(**options).select(pl.concat_list(named).list.drop_nulls())
-    return reasons.to_series().to_list()
+    return questions.with_columns(**options).select(pl.concat_list(named).list.drop_nulls()).to_series().to_list()
 
 
 def judge_question(

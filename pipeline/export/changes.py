@@ -73,9 +73,7 @@ def next_version(version: releases.Version, level: Level) -> releases.Version:
     major, minor, patch = version
     if level == "major":
         return (major + 1, 0, 0) if major else (0, minor + 1, 0)  # 0.3.1 → 0.4.0
-    if level == "minor" and major:
-        return major, minor + 1, 0
-    return major, minor, patch + 1
+    return (major, minor + 1, 0) if level == "minor" and major else (major, minor, patch + 1)
 
 
 WORDING = ("question_type", "stem", "shared_stem", "options", "answer", "accepted_answers")

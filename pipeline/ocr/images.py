@@ -204,8 +204,7 @@ def paper_lightness(pixels: Pixels) -> Pixels:
     """Return how light the paper is, on a small grey copy of the page."""
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     small = shrink(grey, min(500, max(grey.shape)))
-    background = cv2.medianBlur(cv2.dilate(small, np.ones((7, 7), np.uint8)), 41)
-    return np.asarray(background, dtype=np.uint8)
+    return np.asarray(cv2.medianBlur(cv2.dilate(small, np.ones((7, 7), np.uint8)), 41), dtype=np.uint8)
 
 
 def legibility(pixels: Pixels) -> float:

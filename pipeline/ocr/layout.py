@@ -168,8 +168,7 @@ def split_row(row: list[TextRun], gap: float = TAB_GAP) -> list[list[TextRun]]:
 
 
 def _white(last: TextRun, run: TextRun) -> float:
-    margin = OCR_MARGIN * _em(last, run) if run.confidence is not None else 0.0
-    return run.box.x0 - last.box.x1 + margin
+    return run.box.x0 - last.box.x1 + (OCR_MARGIN * _em(last, run) if run.confidence is not None else 0.0)
 
 
 def _em(first: TextRun, second: TextRun) -> float:

@@ -36,8 +36,8 @@ def with_overlooked(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) ->
     if not words:
         return []
     em = _EM * float(np.median([word.height for word in words]))
-    found = [_apart(word, pixels, em) for word in _once(words, em)]
     printed = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) < _INK, dtype=np.uint8)
+    found = [_apart(word, pixels, em) for word in _once(words, printed, em)]
     ink = printed.copy()
     for word in words:
         cv2.fillConvexPoly(ink, np.array(word.corners, np.int32), (0,))
@@ -102,15 +102,19 @@ def _in_row(box: Corners, word: Word) -> tuple[tuple[float, float], ...]:
     return ((left, low), (right, low), (right, high), (left, high))
 
 
-def _once(words: Sequence[Word], em: float) -> list[Word]:
-    """Return the words without what stands in the word whose box reaches into theirs: its last letter, its digits."""
+def _once(words: Sequence[Word], printed: Pixels, em: float) -> list[Word]:
+    """Return the words without what stands in the word whose box reaches into theirs: its last letter, its digits.
+
+    A digit goes where the edge of the box cuts it; behind white space it is the text's own, the 4 of "11" and "40歲".
+    """
     found = []
     for word in words:  # Of "(B)medullary carcinoma" and "a (C)ductal" the a is one; of "8" and "3 下列" the 8
         x, twice = word.box[0], re.match(r"([A-Za-z])\s+(?=\S)", word.text)
         row = [one for one in words if abs(_level(one, x) - _level(word, x)) < 0.5 * em]
         over = [one for one in row if one.box[0] < x < one.box[2] - 0.1 * em]
         shared = max(((one.box[2] - x) / em for one in over if _NUMBER.fullmatch(one.text)), default=0.0)
-        if shared > _SHARED:
+        left, high = max(1, round(x)), (max(0, round(_level(word, x) + side * em)) for side in (-0.45, 0.45))
+        if shared > _SHARED and printed[slice(*high), left - 1 : left + 2].any():
             twice = re.match(rf"()\d{{{max(1, round(shared / 0.5))}}}\s*(?=\S)", word.text)
         found.append(_from(word, twice.end()) if twice and any(one.text.endswith(twice[1]) for one in over) else word)
     return found

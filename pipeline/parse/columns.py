@@ -187,8 +187,7 @@ def numbered_texts(columns: Sequence[str], rows: Sequence[Fields]) -> list[str]:
     """Return the columns that are alike under one word and 1, 2, 3: p1, p2, p3 beside o1 = (1)."""
     named = group_values((name.rstrip("0123456789"), name) for name in columns)
     runs = [run for word, run in named.items() if [*run] == [f"{word}{at}" for at in range(1, len(run) + 1)]]
-    alike = len(runs) == 1 and all(looks_like(name, rows, runs[0]) for name in runs[0])
-    return runs[0] if alike else []
+    return runs[0] if len(runs) == 1 and all(looks_like(name, rows, runs[0]) for name in runs[0]) else []
 
 
 def first_language(headers: Sequence[str]) -> tuple[list[tuple[str, str]], set[str]] | None:

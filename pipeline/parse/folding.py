@@ -38,8 +38,7 @@ def fold(text: str) -> str:
 
     Punctuation, circled digits, superscripts and units stay as they are printed.
     """
-    narrow = _P.long_gap.sub(r"\1", _FOLD(text))
-    return _P.wide_gap.sub("\t", narrow).strip(" \r\n")
+    return _P.wide_gap.sub("\t", _P.long_gap.sub(r"\1", _FOLD(text))).strip(" \r\n")
 
 
 def structural(text: str) -> str:

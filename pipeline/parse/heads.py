@@ -106,8 +106,7 @@ def split_heads(text: str) -> list[str]:
     cuts = [section.start()] if section else []  # …手术二、X型题
     if re.search("共用|共享|公用", text):
         cuts += [match.start() for match in _P.glued_group.finditer(structural(text))]
-    edges = [0, *sorted(cuts), len(text)]
-    return [text[start:end].strip(" ") for start, end in pairwise(edges)]
+    return [text[start:end].strip(" ") for start, end in pairwise([0, *sorted(cuts), len(text)])]
 
 
 def is_section_head(text: str) -> bool:

@@ -149,9 +149,7 @@ def _place(text: str, position: int) -> float:
     if bare == before and bare[-1].isascii() and bare[-1].isalpha():  # CA. is a word
         return 1.0
     spaces = len(before) - len(bare)
-    if spaces:
-        return 2.6 if spaces > 1 else 2.0  # 甲  B. 乙; 甲 B. 乙
-    return 1.5
+    return 2.6 if spaces > 1 else 2.0 if spaces else 1.5  # 甲  B. 乙; 甲 B. 乙
 
 
 def _sign_in(mark: re.Match[str]) -> str:

@@ -142,9 +142,7 @@ def split_off(text: str) -> tuple[str, str | None]:
     """An item that runs on, after its answer, into options with stems and answers: the item, and that rest."""
     answer = _P.answered.search(text)
     run = find_run(text, answer.end()) if answer else None
-    if run is None or len(run.options) < 3 or text[run.start - 1] != "\n":
-        return text, None
-    if stems_after_options(text, run) is None:
+    if run is None or len(run.options) < 3 or text[run.start - 1] != "\n" or stems_after_options(text, run) is None:
         return text, None
     return text[: run.start - 1], text[run.start :]
 

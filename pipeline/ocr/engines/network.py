@@ -7,7 +7,7 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
 from build_dataset.pipeline.ocr.glyphs import is_cjk, superscript
 from build_dataset.pipeline.ocr.interfaces import Pixels
+from build_dataset.pipeline.ocr.language.letters import plain
 
 Values = NDArray[np.float32]
 Run = Callable[[Values], Values]  # Returns the output of a network for a batch; valid until the next call
@@ -48,6 +49,9 @@ _WIDEST = 1.6  # Of its height, the width of a piece of ink that is one letter's
 _UNCLAIMED, _EDGE = 0.35, 0.2
 """Width in em of ink that no character claims from which one was lost, and share of the height at the top and bottom
 where it belongs to other lines: of 2,253 lines read right .3 % have so much, of dropped ideographs 99 % leave it."""
+_BELOW_LINE = frozenset("gjpqyQJ,;()[]{}/|_βγμρφψχηζξ§$@&")  # Letters and marks of which ink reaches below the line
+_LOW = frozenset("acemnorsuvwxz")  # Letters with white above them
+_TWICE = 0.7  # Distance in em of one ideograph read twice, as 為爲; equal ones stand 1 em apart, of 10,700 none less
 Rows = tuple[int, int]  # First and last row of the ink of a character
 
 
@@ -168,7 +172,7 @@ def raise_digits(image: Pixels, glyphs: Sequence[Glyph]) -> None:
     """Make digits superscripts, in place, whose ink stands above the line: recognisers lower them (10⁹/L as 109/L)."""
     if not any(_may_be_raised(last, glyph) for last, glyph in pairwise(glyphs)):
         return
-    strokes = _strokes(image)
+    strokes = _strokes(_ink(image))
     rows = [_rows(strokes, glyph) if glyph.char.isalnum() else None for glyph in glyphs]
     heights = [own[1] - own[0] for own, glyph in zip(rows, glyphs, strict=True) if own and glyph.char.isascii()]
     usual = _USUAL * float(np.median(heights or [0]))
@@ -204,15 +208,15 @@ def _may_be_raised(last: Glyph, glyph: Glyph) -> bool:
 def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:
     """Set the gap of characters to 1, in place, behind which ink stands that none claims: 一 at the end, 口 of B.口服.
 
-    Ink before the first one counts as behind it. Returns whether there is any.
+    Ink before the first one counts as behind it; PGE₁ and mm³ lose theirs too. Returns whether there is any.
     """
-    ideographs = [is_cjk(glyph.char) and glyph.char.isalnum() for glyph in glyphs]
-    pairs = zip(pairwise(glyphs), pairwise(ideographs), strict=True)
-    ems = [other.at - one.at for (one, other), both in pairs if all(both)]
+    ink, ideographs = _ink(image), [is_cjk(glyph.char) and glyph.char.isalnum() for glyph in glyphs]
+    beside = [pair if all(both) else () for pair, both in zip(pairwise(glyphs), pairwise(ideographs), strict=True)]
+    ems = [pair[1].at - pair[0].at for pair in beside if pair]
     em = STEP * (median(ems) if len(ems) >= 3 else _EM)  # the line's own, where it can be measured
     free = np.zeros(image.shape[1], bool)
     letters = [glyph.at * STEP for glyph, ideograph in zip(glyphs, ideographs, strict=True) if not ideograph]
-    for left, top, right, bottom in _strokes(image).tolist():
+    for left, top, right, bottom in _strokes(ink).tolist():
         letter = bisect(letters, right) - bisect(letters, left) == 1 and right - left < _WIDEST * (bottom - top)
         free[left:right] |= not letter and _EDGE < (top + bottom) / 2 / image.shape[0] < 1 - _EDGE
     for glyph in glyphs:
@@ -221,14 +225,39 @@ def mark_lost(image: Pixels, glyphs: Sequence[Glyph]) -> bool:
         free[max(0, round(glyph.at * STEP - half)) : max(0, round(glyph.at * STEP + half))] = False
     edges = [0, *(round(glyph.at * STEP) for glyph in glyphs), len(free)]
     lost = {max(0, at - 1) for at, (left, end) in enumerate(pairwise(edges)) if free[left:end].sum() > _UNCLAIMED * em}
+    seen = [(at, glyph) for at, glyph in enumerate(glyphs) if not glyph.char.isspace()]
+    for line, level in ((ink, _BELOW_LINE.isdisjoint), (ink[::-1], _LOW.issuperset)):
+        pairs = (pair for pair in zip_longest(seen, seen[1:]) if level(pair[0][1].char))
+        lost |= {at for (at, glyph), after in pairs if _leaves_line(line, em, glyph, after and after[1])}
+    near = {at: pair for at, pair in enumerate(beside) if pair and (pair[1].at - pair[0].at) * STEP < _TWICE * em}
+    lost |= {at for at, (one, other) in near.items() if plain(one.char) == plain(other.char)}
     for at in lost if glyphs else ():
         glyphs[at].gap = 1.0
     return bool(lost)
 
 
-def _strokes(image: Pixels) -> NDArray[np.int32]:
+def _leaves_line(ink: Pixels, em: float, glyph: Glyph, after: Glyph | None) -> bool:
+    """Return whether ink between a letter and what follows begins beside it and reaches below it; above, if turned."""
+    middle, follows = glyph.at * STEP, after.char if after else ""
+    rows = np.flatnonzero(ink[:, max(0, round(middle - 0.3 * em)) : round(middle + 0.1 * em)].any(axis=1))
+    if is_cjk(glyph.char) or not glyph.char.isalpha() or not len(rows):
+        return False
+    wide = 0.8 if not is_cjk(follows) else 0.55 if follows.isalpha() else 0.4
+    end = min(middle + 0.95 * em, after.at * STEP - wide * em if after else np.inf)
+    high, part = rows[-1] - rows[0], ink[:, round(middle + 0.15 * em) : max(0, round(end))]
+    line = rows[-1] + round(0.1 * high) + 1
+    below, across = part[line:], part[max(0, line - round(0.25 * high)) : line].any(axis=0)
+    return bool(below.sum() > 4 and (below.any(axis=0) & across).sum() > 1)
+
+
+def _ink(image: Pixels) -> Pixels:
+    """Return where a line is dark, 1 for ink."""
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    return np.asarray(cv2.threshold(grey, 0, 1, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)[1], np.uint8)
+
+
+def _strokes(ink: Pixels) -> NDArray[np.int32]:
     """Left, top, right and bottom of each connected piece of ink of a line."""
-    _, ink = cv2.threshold(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), 0, 1, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)
     _, _, stats, _ = cv2.connectedComponentsWithStats(ink)
     left, top, width, height, area = stats[1:].T
     return np.asarray(np.column_stack([left, top, left + width, top + height])[area >= _SPECK], dtype=np.int32)

@@ -140,8 +140,7 @@ class Language:
 
     def of_rows(self, rows: Codes, besides: int) -> Values:
         """Return the same of the characters of rows from the third on, 0 where there is none."""
-        logs = self.logs(rows[:, :-2], rows[:, 1:-1], rows[:, 2:], besides)
-        return np.asarray(logs * (rows[:, 2:] > 0))
+        return np.asarray(self.logs(rows[:, :-2], rows[:, 1:-1], rows[:, 2:], besides) * (rows[:, 2:] > 0))
 
     def lacks(self, first: Codes, second: Codes) -> NDArray[np.bool_]:
         """Return of each two characters in turn whether no text has them, one recognised place aside."""

@@ -7,7 +7,7 @@ from functools import cache
 from math import log
 from string import ascii_lowercase
 
-from build_dataset.pipeline.characters import simple_forms
+from build_dataset.pipeline.characters import conversion, simple_forms
 from build_dataset.pipeline.ocr.glyphs import is_cjk
 from build_dataset.pipeline.ocr.interfaces import Doubt
 
@@ -16,6 +16,7 @@ FLOOR, _LETTER_SHARE = 1e-5, 0.05  # The latter: of a mark, from which it may be
 _ALONE = (
     (re.compile(r"(?<![0-9A-Za-z])(?<!\d\.)[1lI](?!atm|inch)(?=[aeiouy][a-z]{2}|ow|eg|ip)"), "l", "l1I|", 0.1),
     (re.compile(r"(?<=[IVX]{2})[lI]"), "I", "lI1|", 0.002),
+    (_NO_L := re.compile(r"(?<=[A-Z][ABD-Z])l(?![a-z(O])"), "I", "lI1|", 0.002),
     (re.compile(r"(?<![A-Za-z])[aα](?=-[A-Za-z])"), "α", "aα", 0.05),
     (re.compile(r"(?<![A-Za-z])[yγ](?=-[A-Za-z])"), "γ", "yγv", 0.02),
     (re.compile(r"(?<=C)[1lI](?=[⁻－-]?\s?[:：=]?\s?\d{2,3}\s?m(?:Eq|mol|M))"), "l", "l1I|", 0.02),
@@ -23,11 +24,10 @@ _ALONE = (
     (re.compile(r"(?<=[x×]10)[⁹°'](?=/L)"), "⁹", "⁹°'", 0.05),
 )
 """Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop), the last I
-of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and least
-probability."""
+of VIIa and DAI, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and
+least probability."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
-_BEFORE_L = ("HC", "KC", "aC", "mo")  # Behind these an I is mostly an l: HCl, NaCl, mmol
-_TWICE = re.compile(r"(?<!\d)1(?=l[aeiou][a-z])")  # An l that begins a word, read twice: 1loop
+_NEVER = re.compile(rf"(?<=HC|KC|aC|mo)I|(?<!\d)1(?=l[aeiou][a-z])|{_NO_L.pattern}")  # HCI for HCl, 1loop, DAl
 _VARIANTS = dict(zip("睪尙痺塡髙", "睾尚痹填高", strict=True))  # Of one character in one script
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 _AS_LIKELY, _GREEK = 8.0, 100.0
@@ -60,7 +60,7 @@ def odds_of_letter(text: str, doubt: Doubt) -> float:
     beside = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
     if text[at] in "ⅡⅢ" and any(one in "1IlⅠⅡⅢ" for one in beside):
         return 0.0  # Nobody prints ⅡI: the two are II, or III
-    if (text[at] == "I" and text[max(0, at - 2) : at] in _BEFORE_L) or _TWICE.match(text, at):
+    if _NEVER.match(text, at):
         return 0.0
     own, shape = share_of(text, doubt), next((shape for shape in _SHAPES if text[at] in shape), "")
     alike = [(char, share) for char, share in doubt.others if char in shape and plain(char) != plain(text[at])]
@@ -122,11 +122,9 @@ def share_of(text: str, doubt: Doubt) -> float:
 @cache
 def plain(char: str) -> str:
     """Return the form that a character is folded to: simplified, of half width, on the line; Japan's 歳 as 岁."""
-    from opencc import OpenCC
-
     folded = unicodedata.normalize("NFKC", char)
     if is_ideograph(folded) and not folded.encode("big5", "ignore") + folded.encode("gb2312", "ignore"):
-        folded = OpenCC("hk2t").convert(OpenCC("jp2t").convert(folded))
+        folded = conversion("hk2t")(conversion("jp2t")(folded))
     return _VARIANTS.get(folded) or simple_forms().get(folded, folded)
 
 

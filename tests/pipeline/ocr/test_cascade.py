@@ -249,7 +249,7 @@ def test_ink_belongs_to_a_character_near_its_middle_and_specks_to_none(flips):
     def strokes(pixels: int) -> int:
         image = np.full((48, 96, 3), 255, np.uint8)
         image[10:40, 60:80] = image[5, 5 : 5 + pixels] = 0
-        return len(network._strokes(image))
+        return len(network._strokes(network._ink(image)))
 
     assert flips(strokes, range(1, 20)) == [8]
 

@@ -136,9 +136,10 @@ def test_a_letter_that_two_boxes_share_is_read_once():
 
 
 def test_a_digit_of_a_number_that_the_box_of_its_line_cuts_is_no_text():
-    number = Word("13", ((100, 102), (132, 102), (132, 130), (100, 130)), 0.9)
-    for left, text in ((118, "6、7歲小朋友"), (128, "36、7歲小朋友")):  # the second box only touches the first
-        assert texts(with_overlooked(Reads(""), page(), [number, line("36、7歲小朋友", left=left)])) == ["13", text]
+    number, digit = Word("13", ((100, 102), (132, 102), (132, 130), (100, 130)), 0.9), (114, 106, 124, 126)
+    whole = "36、7歲小朋友"  # Where the second box only touches the first, or none of its ink is cut
+    for left, mark, text in ((118, digit, whole[1:]), (128, digit, whole), (118, (126, 106, 134, 126), whole)):
+        assert texts(with_overlooked(Reads(""), page(mark), [number, line(whole, left=left)])) == ["13", text]
 
 
 def test_a_ruled_blank_beside_a_line_is_read_as_one_and_other_rules_are_none():

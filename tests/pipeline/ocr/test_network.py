@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -171,6 +172,26 @@ def test_ink_of_the_lines_above_and_below_is_no_lost_character(cjk: pymupdf.Font
     assert not mark_lost(spoiled, glyphs)
     spoiled[20:30, 105:135] = 0
     assert mark_lost(spoiled, glyphs)
+
+
+@pytest.mark.parametrize(("text", "at", "down"), [("之PGE1合成", 4, 7), ("維生素B1", 4, 7), ("每mm3、血", 3, -8)])
+def test_a_lowered_or_raised_character_that_was_not_read_is_noted(text: str, at: int, down: int, cjk) -> None:
+    image, glyphs = printed(text, cjk)
+    left = round((glyphs[at - 1].at + glyphs[at].at) / 2 * network.STEP)
+    image = image.copy()
+    image[:, left : left + 19] = np.roll(image[:, left : left + 19], down, axis=0)
+    assert not mark_lost(image, glyphs)
+    del glyphs[at]
+    assert mark_lost(image, glyphs)
+    assert [place for place, glyph in enumerate(glyphs) if glyph.gap] == [at - 1]
+
+
+def test_an_ideograph_that_was_read_twice_is_noted_and_two_are_not(cjk: pymupdf.Font) -> None:
+    assert not mark_lost(*printed("應納稅款已繳繳納", cjk))
+    for twice in "為爲":
+        image, glyphs = printed("應納稅款已為納", cjk)
+        glyphs.insert(6, replace(glyphs[5], char=twice, at=glyphs[5].at + 2))
+        assert mark_lost(image, glyphs)
 
 
 def test_a_line_without_characters_has_lost_none_of_them() -> None:

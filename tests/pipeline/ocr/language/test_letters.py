@@ -59,7 +59,8 @@ def test_an_i_in_the_place_of_an_l_that_ends_a_formula_or_a_unit_waits(text, sur
     assert (odds_of_letter(text, Doubt(at, 0.999)) > 3) is sure
 
 
-def test_an_l_that_was_read_twice_waits():
+def test_an_l_that_was_read_twice_or_stands_behind_capitals_waits():
+    assert odds_of_letter("以DAl評估", Doubt(3, 0.999)) < odds_of_letter("加NaCl後", Doubt(4, 0.999))
     assert odds_of_letter("利尿劑（1loop diuretics）", Doubt(4, 0.99)) < odds_of_letter("約1l（升）", Doubt(1, 0.99))
 
 
@@ -88,6 +89,7 @@ def test_a_numeral_of_two_kinds_of_letters_is_a_doubt_however_sure():
     ("text", "char", "other", "written"),
     [
         ("B.factor VIla", "l", "I", "I"),
+        ("以DAl評估", "l", "I", "I"),
         ("A.a-adrenergic", "a", "α", "α"),
         ("serum y-GT", "y", "γ", "γ"),
         ("a波", "a", "α", "a"),
