@@ -36,8 +36,6 @@ _LIKELY, _UNLIKELY = -6.0, -9.0
 """Natural logarithm of a character's probability among what stands around it, from which this speaks for it, and below
 which against it: the 峭 of 气管隆峭 (for 嵴) has -16, though no likely other fits better."""
 _NEXT_LINE = 2.5  # Greatest distance of the next line of a column, in heights of a line
-_PARTIES = "甲乙丙丁戊己庚辛"
-"""Names of people in law: each stands where any may. The network knows 甲, and thinks of 請求丙 that it is 請求內."""
 _SEEN = -0.005  # Natural logarithm of the probability by sight from which what stands around is not asked
 _UNLEARNED = -12.0  # What the network would say of a character that it does not know, at most the least of the others
 _RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
@@ -127,12 +125,7 @@ def _look_around(words: Sequence[Word], choices: Sequence[list[_Choice]], strang
     place = {row: index for index, row in enumerate(order)}
     asked = [(place[row], choices[row][at].at, choices[row][at].chars) for row, at in unsure]
     asked += [(place[row], at, [words[row].text[at], other]) for row, at, other in pairs]
-    asked = [(row, at, [*chars, *_PARTIES]) for row, at, chars in asked]
-    found = zip(asked, Network.shipped().logs([words[row].text for row in order], asked), strict=True)
-    parties = -len(_PARTIES)
-    told = [
-        np.where([one in _PARTIES for one in own], logs[parties:].max(), logs)[:parties] for (*_, own), logs in found
-    ]
+    told = Network.shipped().logs([words[row].text for row in order], asked)
     for (row, at), logs in zip(unsure, told, strict=False):
         one, fits = choices[row][at], np.nan_to_num(logs, nan=np.nanmin([*logs, _UNLEARNED])).tolist()
         if np.isnan(logs[0]):  # Of 腘动脉 the network says nothing, and counts little: it stays as it was read

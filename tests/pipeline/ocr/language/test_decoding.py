@@ -256,11 +256,6 @@ def test_a_character_whose_look_alike_fits_one_place_alone_or_no_better_among_al
     assert decode([word(text)], LANGUAGE)[0].confidence > 0.5
 
 
-def test_a_person_stands_where_another_may():
-    page, text = "乙為連帶債務人，甲為債權人", "(A)逕行請求丙清償債務"
-    assert confidence(page, text, doubt(text, "丙", 0.985, ("內", 0.014))) > 0.9
-
-
 def test_a_place_beside_ink_that_no_character_claims_waits():
     text = "直徑3公分之壓瘡（pressure sore）"
     assert confidence(text, text) > 0.9
