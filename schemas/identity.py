@@ -11,8 +11,8 @@ _INVISIBLE = re.compile("[\u200b-\u200f\ufeff]+")  # they do not count, nor do s
 
 def sha256(*parts: str | bytes) -> str:
     """Hex SHA-256 of the parts, each preceded by its length so that their borders count."""
-    encoded = (part.encode() if isinstance(part, str) else part for part in parts)
-    return hashlib.sha256(b"".join(b"%d:%b" % (len(data), data) for data in encoded)).hexdigest()
+    encoded = [part.encode() if isinstance(part, str) else part for part in parts]
+    return hashlib.sha256(b"".join([b"%d:%b" % (len(data), data) for data in encoded])).hexdigest()
 
 
 def stable_random(*parts: str) -> float:
@@ -66,9 +66,7 @@ def row_id(document: str, source_id: str | None, content: str) -> str:
 
 def content_hash(stem: str, options: Iterable[str], shared_stem: str | None = None) -> str:
     """Return the hash of a question's text, without white space, character width and key: 16 hex digits."""
-    return sha256(*map(_content, [shared_stem or "", stem, *options]))[:16]
-
-
-def _content(text: str) -> str:
-    bare = "".join(unicodedata.normalize("NFKC", text).split())
-    return bare if bare.isascii() else _INVISIBLE.sub("", bare)
+    # Nothing is composed over a zero character, which no text has.
+    texts = (text.replace("\0", "") for text in (shared_stem or "", stem, *options))
+    bare = "".join(unicodedata.normalize("NFKC", "\0".join(texts)).split())
+    return sha256(*_INVISIBLE.sub("", bare).split("\0"))[:16]

@@ -39,7 +39,7 @@ def read_explanation(
 ) -> Stated | None:
     """Read the answer that an explanation argues for, or None; where the wrong one is asked for, verdicts turn.
 
-    Beside a ``key`` of one letter nothing is read of a text that names no other option.
+    Beside a ``key`` of one letter nothing is read of a text that names no other option, or whose last line states it.
     """
     if not explanation or not options:
         return None
@@ -49,14 +49,16 @@ def read_explanation(
     lines = _P.listed.findall(text) if not several and _LISTED.search(text) else ()
     if len(lines) > 1 or (lines and _P.list_of_wrong.search(text)):
         text = _P.listed.sub("", text)  # lines about options, of which none states the answer
-    marks = _marks(text, options)
+    bodies = {label: fold(body) for label, body in options.items()}
+    marks = _marks(text, bodies)
     stated = _decided(marks, options, stem, several=several)
     agrees = len(key) != 1 or (stated and stated.answer == frozenset(key))
-    if not agrees and not all(may_name(whole, options, key[0]) for whole in dict.fromkeys((fold(explanation), text))):
+    if not agrees and not all(may_name(whole, bodies, key[0]) for whole in dict.fromkeys((text, fold(explanation)))):
         return None
-    if stated is not None:
+    tail = _P.last_line.search(text, max(0, text.rfind("\n", 0, len(text.rstrip())) - 2)) if len(key) == 1 else None
+    if stated is not None or (tail and Text(tail[1], bodies, several).answer == tuple(key)):
         return stated
-    read = Text(text, {label: fold(body) for label, body in options.items()}, several)
+    read = Text(text, bodies, several)
     if len(key) == 1 and len(options) > 2 and all({*mention.labels} == {*key} for mention in read.mentions):
         return None  # beside more options than two no claim about the key alone argues for another
     if read.answer:
@@ -98,7 +100,7 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     brackets = [bracket for bracket in _P.bracket.finditer(text) if not _VERDICTS.isdisjoint(bracket[0])]
     if not brackets:
         return _Marks(frozenset(), frozenset(), quoted=False)
-    texts = [("".join(fold(body).split()), label) for label, body in options.items()]
+    texts = [("".join(body.split()), label) for label, body in options.items()]
     longest = sorted(texts, key=lambda it: (len(it[0]), it[1]), reverse=True)
     right, wrong, key = set[str](), set[str](), set[str]()
     verdicts: list[str] = []

@@ -8,7 +8,6 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from build_dataset.pipeline.characters import Folding
-from build_dataset.pipeline.claims.folding import fold
 from build_dataset.pipeline.patterns import Patterns, is_latin
 
 _P = Patterns(__name__)
@@ -17,7 +16,7 @@ _NTH = {word: at for words in _NTHS for at, word in enumerate(words)}
 
 _SHORT = 8  # characters of an option that may be a number
 _COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
-_LETTERS, _OF_ORDINALS = frozenset("ABCDEFGHIJKabcdefghijk"), frozenset("第最tT①②③④⑤")  # what each of these has
+_LETTER, _OF_ORDINALS = re.compile("[A-Ka-k]"), re.compile("[第最tT①②③④⑤]")  # what each of these has
 _ALIKE = Folding(str.maketrans("、~—−", ",---"))  # signs that stand for each other: 60~100 is quoted as 60-100
 
 
@@ -48,18 +47,16 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
 
 
 def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
-    """Return whether a text may name an option beside the key, at a glance: if not, it argues for no other."""
-    text = fold(text)
+    """Return whether a folded text may name an option beside the key, at a glance: if not, it argues for no other."""
     others = options.keys() - {key}
-    letters = () if _LETTERS.isdisjoint(text) else _P.letters.finditer(text)
+    compact, *texts = _compact("\0".join([text, *map(options.__getitem__, others)])).split("\0")
+    if any((body := it.rstrip("。.")) and (body in compact or compact[-2:] in body) for it in texts) or "\\%" in text:
+        return True
+    letters = _P.letters.finditer(text) if _LETTER.search(text) else ()
     if any(not others.isdisjoint(match[0].upper()) and not _is_article(text, match) for match in letters):
         return True
     ordinal = _P.ordinal_latin if is_latin(text) else _P.ordinal
-    if "\\%" in text or (not _OF_ORDINALS.isdisjoint(text) and ordinal.search(text)):
-        return True
-    compact = _compact(text)
-    texts = (_compact(fold(options[label])).rstrip("。.") for label in others)
-    return any(body and (body in compact or compact[-2:] in body) for body in texts)
+    return _OF_ORDINALS.search(text) is not None and ordinal.search(text) is not None
 
 
 def _is_article(text: str, letter: re.Match[str]) -> bool:
@@ -214,7 +211,8 @@ def _in_word(text: str, match: re.Match[str]) -> str:
 
 
 def _ordinals(text: str, labels: tuple[str, ...], *, numbered: bool) -> Iterator[Mention]:
-    for match in (_P.ordinal_latin if is_latin(text) else _P.ordinal).finditer(text):
+    form = _P.ordinal_latin if is_latin(text) else _P.ordinal
+    for match in form.finditer(text) if _P.may_be_ordinal.search(text) else ():
         number = match.groupdict().get("number")
         word, start = match[match.lastindex or 0].lower(), match.start("number") if number else match.start()
         # 第三个选项, option 3, the third

@@ -22,6 +22,8 @@ _LONGEST_ABSENT = 4
 _SEPARATORS = ("///", "||", "|", "；", ";", "\t", "  ")  # between options without labels, the surest first: 甲|乙|丙
 READ = 1 << 14
 """Size of the caches of parsed cells: columns are judged by a sample of rows, which are read again after it."""
+_of_items = lru_cache(READ)(lambda items: _from_mapping(dict(items)))  # of texts alone: rules read them again
+_of_list = lru_cache(READ)(lambda texts: _from_list([*texts]))
 _NESTED = (dict, list)  # a union of the two would be made anew at every cell
 _MOST_PEOPLE = 2**31 - 1  # larger numbers are typing errors and overflow 32-bit integers
 
@@ -146,9 +148,9 @@ def read_options(value: Any) -> Options:
     """Options from a mapping, a list, or a text; those without text are left out, as CMB pads with them."""
     value = unpacked(value)
     if isinstance(value, dict):
-        return _from_mapping(value)
+        return _of_items(tuple(value.items())) if {*map(type, value.values())} == {str} else _from_mapping(value)
     if isinstance(value, list):
-        return _from_list(value)
+        return _of_list(tuple(value)) if {*map(type, value)} == {str} else _from_list(value)
     return _from_text(value) if isinstance(value, str) else Options([])
 
 

@@ -125,7 +125,7 @@ class Furniture:
 
     def __init__(self, texts: Mapping[str, Sequence[str]], declared: Sequence[str]) -> None:
         """Look for furniture in the ``texts`` of each place."""
-        self._found: dict[str, list[tuple[re.Pattern[str], bool]]] = {}
+        self.found: dict[str, list[tuple[re.Pattern[str], bool]]] = {}
         self.notes: list[str] = []
         explained = texts.get("explanation", ())
         told, times = next(iter(Counter(explained).most_common(1)), ("", 0))
@@ -149,20 +149,20 @@ class Furniture:
             numbers = [int(re.sub(r"\D", "", value)) for value in matches] if row.get("rises") else []
             rises = sum(before < after for before, after in pairwise(numbers)) >= RISING * (len(numbers) - 1)
             if len(matches) >= max(row["least"], row["share"] * len(texts[at])) and rises:
-                self._found.setdefault(at, []).append((form, "comment" in row))
+                self.found.setdefault(at, []).append((form, "comment" in row))
                 self.notes.append(f"{row['name']} was cut off {PLACES[at]} of {len(matches)} questions")
 
     def cut(self, at: str, text: str) -> tuple[str, str | None]:
         """Return a text without the furniture of its place, and what of that is kept as a comment."""
         kept = None
-        for form, comment in self._found.get(at, ()):
+        for form, comment in self.found.get(at, ()):
             if match := form.search(text):
                 text, kept = form.sub("", text), match[0].strip() if comment else kept
         return text, kept
 
 
 def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) -> Question:
-    cut = {at: furniture.cut(at, text) for at, text in texts.items()}
+    cut = {at: furniture.cut(at, text) for at, text in texts.items() if at in furniture.found}
     new: dict[str, str | None] = {at: text for at, (text, _) in cut.items() if text != texts[at]}
     new |= {"explanation": new["explanation"] or None} if "explanation" in new else {}
     case = question.shared_stem and furniture.cut("stem", question.shared_stem)[0]
@@ -213,9 +213,9 @@ def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
 def _end(stem: str) -> str:
     """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
     stem = _P.tags_at_end.sub("", stem) if stem.endswith(">") else stem
-    if match := _P.bracket_at_end.search(stem):
+    if stem.endswith(("）", ")", "]", "】")) and (match := _P.bracket_at_end.search(stem)):
         return "" if _P.condition.search(stem) else _masked(match[0])  # (다툼이 있는 경우 판례에 의함)
-    match = _P.behind_question.search(stem)
+    match = _P.behind_question.search(stem, max(12, *map(stem.rstrip().rfind, "?？\n")) - 12)  # no piece has one
     if match is None or len(match["piece"]) > LONGEST or _P.condition.search(stem):
         return ""
     return "" if not match["asked"] and _P.asks.search(match["piece"].strip()) else _masked(match["piece"])
@@ -249,7 +249,7 @@ def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
 def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
     """Return the doubts about last options that end as others do not: with a number, 防火牆 13, or one long text."""
     texts = [[option.text.strip() for option in one.options] for one in questions if one.options]
-    numbered = [[_P.behind_text.search(text) is not None for text in run] for run in texts]
+    numbered = [[text[-1:].isdecimal() and _P.behind_text.search(text) is not None for text in run] for run in texts]
     last, others = sum(run[-1] for run in numbered), sum(sum(run[:-1]) / max(1, len(run) - 1) for run in numbered)
     counted = last >= MIN_FAULTY and others <= last / RARER  # at one other option
     ends = Counter(text[-LONG_END:] for text in {_masked(run[-1]) for run in texts} if len(text) > LONG_END + 1)
@@ -259,7 +259,7 @@ def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
     for one, run, signs in zip((one for one in questions if one.options), texts, numbered, strict=True):
         if counted and signs[-1] and not all(signs):
             feet[id(one)] = [("foot_inside", f"a number stands behind {last} last options: {run[-1][-20:]!r}")]
-        elif (end := _masked(run[-1])[-LONG_END:]) in common:
+        elif common and (end := _masked(run[-1])[-LONG_END:]) in common:
             feet[id(one)] = [("foot_inside", f"{ends[end]} last options end in {end!r}")]
     return feet
 

@@ -19,7 +19,7 @@ _FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # te
 _FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
 """Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
 _IN_UNUSUAL = re.compile(r"[<(.:\[#_¾┐║ÚÝ±ß]").search  # one of them stands in every such text
-_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
+_SIGNS = bytes(code for code in range(1, 128) if not chr(code).isalnum())
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _LABELLED = frozenset(beginnings_of(_P.label_again.pattern, 1) | beginnings_of(_P.small.pattern, 1))
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
@@ -71,7 +71,7 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
-    text, texts = _bare(stem), [_bare(option) for _, option in options]
+    text, *texts = _bare("\0".join(it.replace("\0", "") for _, it in [("", stem), *options])).split("\0")
     ends = any(texts) and (text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)))
     if not any(texts) or not (ends or any(map(text.__contains__, texts))):
         return stem, False
@@ -103,9 +103,9 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
 
 
 def _bare(text: str) -> str:
-    """A text without space and punctuation, widths and case folded."""
-    plain = unicodedata.normalize("NFKC", text).lower()
-    return plain.translate(_SIGNS) if plain.isascii() else "".join(filter(str.isalnum, plain))
+    """A text, or several with a zero character between them, without space and punctuation, widths and case folded."""
+    plain = unicodedata.normalize("NFKC", text).lower().encode().translate(None, _SIGNS).decode()
+    return plain if plain.isascii() else re.sub(r"[^\w\0]+", "", plain)
 
 
 def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
