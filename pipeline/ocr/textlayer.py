@@ -16,6 +16,7 @@ that the producer printed on its own finds its place inside: the italic n of O(n
 _ASCENT, _DESCENT = 0.88, 0.18
 """Top and bottom of a line's box above and below its baseline, in em: fonts' own values are off by up to 40 %."""
 SMALLEST = 2.0  # Points below which nobody reads a glyph: Acrobat puts ones of 1 pt (ZWAdobeF) where a line was edited
+NO_WIDTH = 0.02  # Points up to which a character has no width
 Char = tuple[str, float, float, float]  # A character, its left and right edge and its baseline in points
 
 
@@ -44,6 +45,7 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
         level = dx > 0.99 and abs(dy) < 0.1  # up to 5.7 degrees
         for span in line["spans"]:
             chars = [(char["c"], char["bbox"][0], char["bbox"][2], char["origin"][1]) for char in span["chars"]]
+            chars = _with_room(chars)
             visible = len("".join("".join([char[0] for char in chars]).split()))
             layer.glyphs += visible
             if span.get("alpha", 255) == 0 or span["size"] < SMALLEST:
@@ -53,6 +55,22 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
             elif not _is_watermark(span, page_width):
                 layer.runs.extend(_runs(chars, span["size"], span["font"]))
     return page.get_image_info(), layer
+
+
+def _with_room(chars: list[Char]) -> list[Char]:
+    """Return the characters of a span without those that have no width between others: t-h-e for tbhbe.
+
+    A mark over a letter has none either, nor has the i of a ligature, which begins with its f.
+    """
+    last = len(chars) - 1
+    return [
+        char
+        for at, char in enumerate(chars)
+        if char[2] - char[1] > NO_WIDTH
+        or not char[0].isalnum()
+        or abs(char[1] - chars[at - 1][2] if at else 0.0) > NO_WIDTH * 10
+        or (abs(chars[at + 1][1] - char[1]) > NO_WIDTH * 10 if at < last else last == 0)
+    ]
 
 
 def _is_watermark(span: dict[str, Any], page_width: float) -> bool:
