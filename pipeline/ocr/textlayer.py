@@ -7,7 +7,9 @@ from typing import Any
 from build_dataset.pipeline.ocr import glyphs
 from build_dataset.pipeline.ocr.model import Rect, TextRun
 from build_dataset.pipeline.ocr.mupdf import pymupdf
+from build_dataset.pipeline.patterns import Patterns
 
+_P = Patterns(__name__)
 FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_INHIBIT_SPACES
 FLAGS |= pymupdf.TEXT_COLLECT_STYLES  # of letters that are printed twice to look bold MuPDF tells one
 BREAK_GAP = 0.3
@@ -58,19 +60,13 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
 
 
 def _with_room(chars: list[Char]) -> list[Char]:
-    """Return the characters of a span without those that have no width between others: t-h-e for tbhbe.
+    """Return the characters of a span without a letter of no width beside each other one: the, not tbhbe.
 
-    A mark over a letter has none either, nor has the i of a ligature, which begins with its f.
+    The i of a ligature has no width either, and so has all but the first of what one glyph stands for.
     """
-    last = len(chars) - 1
-    return [
-        char
-        for at, char in enumerate(chars)
-        if char[2] - char[1] > NO_WIDTH
-        or not char[0].isalnum()
-        or abs(char[1] - chars[at - 1][2] if at else 0.0) > NO_WIDTH * 10
-        or (abs(chars[at + 1][1] - char[1]) > NO_WIDTH * 10 if at < last else last == 0)
-    ]
+    marks = "".join(text if x1 - x0 < NO_WIDTH and text.isalnum() else " " for text, x0, x1, _ in chars)
+    hidden = {at for run in _P.beside_each.finditer(marks) for at in range(*run.span()) if marks[at] != " "}
+    return [char for at, char in enumerate(chars) if at not in hidden] if hidden else chars
 
 
 def _is_watermark(span: dict[str, Any], page_width: float) -> bool:

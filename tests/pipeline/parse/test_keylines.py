@@ -1,7 +1,5 @@
 """Lines of answers: lists, ranges, rows, grids, and the heads over them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -234,6 +232,9 @@ def test_every_short_row_that_was_recognised_is_empty(text, expected):
         ("参考答案：", ["参考答案："]),
         ("一、单选题（每题1分）：1-3 ABC", ["一、单选题（每题1分）：", "1-3 ABC"]),
         ("甲题：1.A 2.B", ["甲题：1.A 2.B"]),
+        ("10.A 11.C 1\n2.C 13.D 1\n4.B", ["10.A 11.C", "12.C 13.D", "14.B"]),
+        ("10.A 11.C 12\n.C 13.D", ["10.A 11.C", "12.C 13.D"]),
+        ("10.A 11.C 1\n3.C 14.D", ["10.A 11.C 1", "3.C 14.D"]),
         (f"参考答案：{' ' * 54}1.A 2.B", ["参考答案：", "1.A 2.B"]),
         (f"参考答案：{' ' * 55}1.A 2.B", [f"参考答案：{' ' * 55}1.A 2.B"]),
     ],
