@@ -79,8 +79,9 @@ def _keyed_rows(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         signs = [unicodedata.normalize("NFKC", mark[0]).strip("( )") for _, mark in marks]
         first = max((place for place, sign in enumerate(signs) if sign == "1"), default=0)
         count = len(signs) - first
-        runs_on = signs[first:] == [*map(str, range(1, count + 1))] and {mark[0][0] in "(（" for _, mark in marks[first:]}
-        if not (runs_on and len(runs_on) == 1) or not MIN_OPTIONS <= count <= len(LABELS) or int(max(keys[start])) > count:
+        alike = len({mark[0][0] in "(（" for _, mark in marks[first:]}) == 1
+        runs_on = alike and signs[first:] == [*map(str, range(1, count + 1))]
+        if not runs_on or count < max(MIN_OPTIONS, *map(int, keys[start])):
             continue
         read += 1
         for label, (at, mark) in reversed([*zip(LABELS, marks[first:], strict=False)]):

@@ -150,11 +150,11 @@ def split_answer_lines(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         split.append(replace(piece, text=piece.text[cut:], centred=piece.centred and not cut))
     for at in reversed(range(len(split) - 1)):  # …11.C 1 / 2.C 13.A: the end of a line parts a number
         piece, after = split[at : at + 2]
-        number = _P.broken_number.search(piece.text)
-        whole = f"{number[0].strip()}{after.text.lstrip()}" if number else ""
-        above, below = (line_pairs(text) for text in (piece.text[: number.start()] if number else "", whole))
-        if above and below and below[0].number == above[-1].number + 1:
-            split[at : at + 2] = [replace(piece, text=piece.text[: number.start()]), replace(after, text=whole)]
+        if number := _P.broken_number.search(piece.text):
+            texts = piece.text[: number.start()], f"{number[0].strip()}{after.text.lstrip()}"
+            above, below = map(line_pairs, texts)
+            if above and below and below[0].number == above[-1].number + 1:
+                split[at : at + 2] = map(lambda one, text: replace(one, text=text), (piece, after), texts)
     return split
 
 

@@ -61,7 +61,8 @@ def test_characters_that_nobody_sees_are_hidden_and_faint_ones_left_out():
 
 def test_a_letter_without_width_beside_each_other_one_is_not_read_but_parts_of_ligatures_are():
     def read(text: str, hidden: str) -> list[str]:
-        return counted(line(span(*((char, 5.0 * at, 5.0 * at + 5 * (char not in hidden)) for at, char in marks(text)))))[0]
+        shown = ((char, 5.0 * at, 5.0 * at + 5 * (char not in hidden)) for at, char in marks(text))
+        return counted(line(span(*shown)))[0]
 
     def marks(text: str) -> list[tuple[int, str]]:
         return [(sum(char not in "bi" for char in text[:at]), char) for at, char in enumerate(text)]
