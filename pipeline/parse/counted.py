@@ -13,17 +13,21 @@ from build_dataset.pipeline.parse.heads import is_section_head
 from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import LineKind
 
 _P = Patterns(__name__)
 LATIN = str.maketrans("АБВГДЕ", LABELS[:6], "И")  # without и (and): Ответ: А и В
 ALIKE = str.maketrans("АВСДЕ", LABELS[:5])  # letters of one shape
 MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
 MIN_SHARE = 0.8  # share of questions that must have counted options
+MIN_ROWS = 8  # least number of rows with a key beside their number
 MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
 
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces of a paper, counted options and keys by number as letters; of others as they are."""
+    if keyed_rows := _keyed_rows(pieces):
+        return keyed_rows
     pieces = _numbered(_with_latin_labels(pieces))
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
     keyed = sum(_P.key.fullmatch(line) is not None for line in lines)
@@ -50,6 +54,48 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         order = [*dict.fromkeys([*order, *range(len(lines))])]
         return [replace(pieces[at], text=changed.get(at, pieces[at].text)) for at in order]
     return [*pieces]
+
+
+def _keyed_rows(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """Return the pieces of a paper whose keys stand beside the numbers; none for others.
+
+    1. (3) 首選的是①甲②乙③丙, (3) 1. …; or a table, 012⇥3⇥首選的是(1)甲(2)乙(3)丙⇥05, without its heads and last column.
+    """
+    lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
+    rows = {at: match for at, line in enumerate(lines) if (match := _P.keyed_row.match(line))}
+    keys = {at: match["key"] or match["beside"] or match["before"] for at, match in rows.items()}
+    if len(rows) < MIN_ROWS or len({*keys.values()}) < MIN_QUESTIONS:
+        return []
+    spans = [*pairwise([*rows, len(pieces)])]
+    cells = {at for at, match in rows.items() if match["beside"]}
+    coded = sum(_P.last_cell.search(lines[at]) is not None for at in cells) >= MIN_SHARE * len(rows)
+    changed, read = dict[int, list[str]](), 0
+    for start, end in spans:
+        texts = {at: lines[at] for at in range(start, end) if lines[at]}
+        texts[start] = lines[start][rows[start].end() :]
+        if coded:
+            texts[start] = _P.last_cell.sub("", texts[start])
+        marks = [(at, mark) for at, text in texts.items() for mark in _P.inline.finditer(text)]
+        signs = [unicodedata.normalize("NFKC", mark[0]).strip("( )") for _, mark in marks]
+        first = max((place for place, sign in enumerate(signs) if sign == "1"), default=0)
+        count = len(signs) - first
+        alike = len({mark[0][0] in "(（" for _, mark in marks[first:]}) == 1
+        runs_on = alike and signs[first:] == [*map(str, range(1, count + 1))]
+        if not runs_on or count < max(MIN_OPTIONS, *map(int, keys[start])):
+            continue
+        read += 1
+        for label, (at, mark) in reversed([*zip(LABELS, marks[first:], strict=False)]):
+            texts[at] = f"{texts[at][: mark.start()]}\n{label}. {texts[at][mark.end() :]}"
+        number = rows[start]["number"] or rows[start]["cell"] or rows[start]["after"]
+        letters = "".join(LABELS[int(digit) - 1] for digit in sorted(keys[start]))
+        texts[start] = f"({letters}){int(number)}. {texts[start].lstrip()}"
+        changed |= {at: text.split("\n") for at, text in texts.items()}
+    if read < MIN_SHARE * len(rows):
+        return []
+    heads = {at for at, line in enumerate(lines) if cells and _P.table_head.fullmatch(line)}
+    heads |= {at for at, piece in enumerate(pieces) if cells and piece.kind is LineKind.TABLE}
+    texts_of = ((piece, changed.get(at, [piece.text])) for at, piece in enumerate(pieces) if at not in heads)
+    return [replace(piece, text=text) for piece, texts in texts_of for text in texts if text.strip() or len(texts) == 1]
 
 
 def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:

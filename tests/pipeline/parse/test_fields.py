@@ -129,7 +129,7 @@ def test_letters_and_parts_that_open_an_answer(text, letters, stated):
     assert (leading_letters(text), stated_answers(text)) == (letters, stated)
 
 
-@pytest.mark.parametrize(("text", "expected"), [("A：③ B：④", True), ("A ③", True), ("AB", False)])
+@pytest.mark.parametrize(("text", "expected"), [("A：③ B：④", True), ("A ③", True), ("AB", False), ("B :①②③;", False)])
 def test_codes_of_choices_are_no_letters(text, expected):
     assert is_coded(text) == expected
 
