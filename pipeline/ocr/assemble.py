@@ -8,7 +8,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -26,7 +25,6 @@ from build_dataset.schemas.taxonomy import cmb_catalogue
 _P = Patterns(__name__)
 _TABLES: dict[str, type[Record]] = {"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow}
 MIN_SHARE = 0.5  # Share of the pages on which a text must stand in the same place, with other digits allowed
-RUNNING_PAGES = 3  # Least number of pages that open with the second line of a head
 _MARGIN = 0.05  # Share of its height that a page is white above its first line, at least
 MOVED = 12.0  # Points by which what stands in one place of all pages moves on scans
 _CHINESE = "一二三四五六七八九十"
@@ -154,12 +152,6 @@ def mark_running_lines(pages: Sequence[PageRead]) -> None:
             repeats = any(seen[kind, shape] >= needed for shape in _shapes(line, number))
             if repeats or _is_page_number(line, kind, page):
                 line.kind = kind
-    # The second line of a head may stand below the edge.
-    under = [line for page in pages for above, line in pairwise(page.lines) if above.kind is LineKind.HEADER]
-    times = Counter(line.text for line in under if _P.words.search(line.text) and not _P.content.match(line.text))
-    for line in under:
-        if times[line.text] >= max(RUNNING_PAGES, needed) and line.kind is LineKind.TEXT:
-            line.kind = LineKind.HEADER
 
 
 def _mark_furniture(pages: Sequence[PageRead]) -> None:

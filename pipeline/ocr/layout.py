@@ -39,21 +39,14 @@ _SPANNING = -1  # column of a line across the gutter
 
 
 def arrange(
-    runs: Sequence[TextRun],
-    regions: Sequence[PageRegion],
-    page: Rect,
-    rules: Sequence[Rect] = (),
-    table_rows: Sequence[Rect] = (),
+    runs: Sequence[TextRun], regions: Sequence[PageRegion], page: Rect, rules: Sequence[Rect] = ()
 ) -> list[PageLine]:
     """Lines of a page in reading order.
 
     Words on one baseline in one column are one line, with a tab where the gap is wider than ``TAB_GAP`` em or one of
     ``rules`` stands in it. Lines that span both columns split the page into bands; in a band the left column comes
     first. Regions stand where their top edge falls in their column; labels inside a figure are lines of kind figure.
-    In ``table_rows`` a number and a key that stand in the middle of their cells belong to the first line beside them.
     """
-    for table_row in table_rows:
-        _raise_numbers([run for run in runs if table_row.y0 < run.box.middle < table_row.y1])
     figures = [region.box for region in regions if region.kind is LineKind.FIGURE]
     labels = _labels(runs, figures) if figures else []
     body = [run for run in runs if run not in labels] if labels else list(runs)
@@ -67,25 +60,6 @@ def arrange(
     lines += [replace(_line(row, gutter), kind=LineKind.FIGURE) for row in group_rows(labels)]
     lines += [PageLine("", region.box, region.kind, _column(region.box, gutter)) for region in regions]
     return reading_order(lines, gutter)
-
-
-def _raise_numbers(inside: Sequence[TextRun]) -> None:
-    """Put the number and the key of a row of a table on the first line of the row's text: 012 | 3 | 首選的是….
-
-    What stands alone at the right end of the row, its category, too.
-    """
-    lines = [split_row(row) for row in sorted(group_rows(inside), key=lambda row: row[0].baseline)]
-    keyed = next((line for line in lines if _P.keyed_cells.match("\t".join(map(segment_text, line[:2])))), None)
-    others = [run for line in lines if line is not keyed for segment in line for run in segment]
-    if keyed is None or not others or min(run.box.x0 for run in others) <= segment_box(keyed[1]).x1:
-        return
-    cells, text = keyed[:2], [run for segment in keyed[2:] for run in segment]
-    right = max(run.box.x1 for run in others)
-    beside = [run for run in text if run.box.x0 < right]
-    first = min([*others, *beside], key=lambda run: run.baseline).baseline
-    for run in [run for segment in cells for run in segment] + [run for run in text if run.box.x0 >= right]:
-        box, shift = run.box, first - run.baseline
-        run.box, run.baseline = Rect(box.x0, box.y0 + shift, box.x1, box.y1 + shift), first
 
 
 def _labels(runs: Sequence[TextRun], figures: Sequence[Rect]) -> list[TextRun]:

@@ -53,10 +53,7 @@ def read_drawing(page: Any, images: Sequence[dict[str, Any]]) -> Drawing:
                 down.add(rect)
             elif rect.area < 0.9 * frame.area and max(rect.width, rect.height) >= _THIN:
                 shapes.add(rect)
-    # Word draws the margin above the text of a cell apart: a short piece of its rule.
-    ends = {(rule.x0, edge) for rule in down for edge in (rule.y0, rule.y1)}
-    pieces = {box for box in shapes if box.width < _THIN and not ends.isdisjoint([(box.x0, box.y0), (box.x0, box.y1)])}
-    return Drawing(sorted(across), sorted(down | pieces), sorted(shapes - pieces), image_boxes(page, images))
+    return Drawing(sorted(across), sorted(down), sorted(shapes), image_boxes(page, images))
 
 
 def image_boxes(page: Any, images: Sequence[dict[str, Any]]) -> list[Rect]:
@@ -127,16 +124,6 @@ def cell_rules(drawing: Drawing, regions: Sequence[PageRegion]) -> list[Rect]:
     """The vertical rules inside tables: what stands on two sides of one are two cells."""
     tables = [region.box for region in regions if region.kind is LineKind.TABLE]
     return [rule for rule in drawing.down if any(rule.touches(table, 1.0) for table in tables)]
-
-
-def table_rows(drawing: Drawing, regions: Sequence[PageRegion]) -> list[Rect]:
-    """The rows of ruled tables, between rules that run through them."""
-    rows: list[Rect] = []
-    for table in (region.box for region in regions if region.kind is LineKind.TABLE):
-        drawn = group_values((round(rule.y0), rule.width) for rule in drawing.across if rule.touches(table, 1.0))
-        edges = sorted(y for y, widths in drawn.items() if sum(widths) >= 0.7 * table.width)
-        rows += [Rect(table.x0, top, table.x1, end) for top, end in pairwise(edges)]
-    return rows
 
 
 def _tables(drawing: Drawing) -> tuple[list[Rect], list[Rect]]:

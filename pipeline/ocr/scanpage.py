@@ -16,7 +16,7 @@ from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language.counts import Language
 from build_dataset.pipeline.ocr.language.decoding import decode
 from build_dataset.pipeline.ocr.model import PageLine, PageRead, Rect, TextRun, Unsure
-from build_dataset.pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions, table_rows
+from build_dataset.pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
 from build_dataset.schemas.documents import ReadMethod
 
 _DESCENT = 0.2  # Distance that a line's box reaches below its baseline, in heights of the box
@@ -134,7 +134,7 @@ def to_page(seen: dict[str, Any], reason: str, engine: str, version: str, langua
     across, down, figures = ([rotate_box(Rect(*box), -angle, centre) for box in boxes] for boxes in marks)
     drawing = Drawing(across, down, [], figures)
     regions = find_scan_regions(drawing, runs, frame)
-    lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions), table_rows(drawing, regions))
+    lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
     _mend_labels(lines)
     nodes = np.array(seen["nodes"]) if "nodes" in seen else None
 

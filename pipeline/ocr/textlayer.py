@@ -7,9 +7,7 @@ from typing import Any
 from build_dataset.pipeline.ocr import glyphs
 from build_dataset.pipeline.ocr.model import Rect, TextRun
 from build_dataset.pipeline.ocr.mupdf import pymupdf
-from build_dataset.pipeline.patterns import Patterns
 
-_P = Patterns(__name__)
 FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_INHIBIT_SPACES
 FLAGS |= pymupdf.TEXT_COLLECT_STYLES  # of letters that are printed twice to look bold MuPDF tells one
 BREAK_GAP = 0.3
@@ -18,7 +16,6 @@ that the producer printed on its own finds its place inside: the italic n of O(n
 _ASCENT, _DESCENT = 0.88, 0.18
 """Top and bottom of a line's box above and below its baseline, in em: fonts' own values are off by up to 40 %."""
 SMALLEST = 2.0  # Points below which nobody reads a glyph: Acrobat puts ones of 1 pt (ZWAdobeF) where a line was edited
-NO_WIDTH = 0.02  # Points up to which a character has no width
 Char = tuple[str, float, float, float]  # A character, its left and right edge and its baseline in points
 
 
@@ -47,7 +44,6 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
         level = dx > 0.99 and abs(dy) < 0.1  # up to 5.7 degrees
         for span in line["spans"]:
             chars = [(char["c"], char["bbox"][0], char["bbox"][2], char["origin"][1]) for char in span["chars"]]
-            chars = _with_room(chars)
             visible = len("".join("".join([char[0] for char in chars]).split()))
             layer.glyphs += visible
             if span.get("alpha", 255) == 0 or span["size"] < SMALLEST:
@@ -57,16 +53,6 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
             elif not _is_watermark(span, page_width):
                 layer.runs.extend(_runs(chars, span["size"], span["font"]))
     return page.get_image_info(), layer
-
-
-def _with_room(chars: list[Char]) -> list[Char]:
-    """Return the characters of a span without a letter of no width beside each other one: the, not tbhbe.
-
-    The i of a ligature has no width either, and so has all but the first of what one glyph stands for.
-    """
-    marks = "".join(text if x1 - x0 < NO_WIDTH and text.isalnum() else " " for text, x0, x1, _ in chars)
-    hidden = {at for run in _P.beside_each.finditer(marks) for at in range(*run.span()) if marks[at] != " "}
-    return [char for at, char in enumerate(chars) if at not in hidden] if hidden else chars
 
 
 def _is_watermark(span: dict[str, Any], page_width: float) -> bool:

@@ -13,7 +13,6 @@ from build_dataset.pipeline.parse.heads import is_section_head
 from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.documents import LineKind
 
 _P = Patterns(__name__)
 LATIN = str.maketrans("АБВГДЕ", LABELS[:6], "И")  # without и (and): Ответ: А и В
@@ -57,24 +56,18 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 
 def _keyed_rows(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
-    """Return the pieces of a paper whose keys stand beside the numbers; none for others.
+    """Return the pieces of a paper whose keys stand beside the numbers, as letters; none for others.
 
-    1. (3) 首選的是①甲②乙③丙, (3) 1. …; or a table, 012⇥3⇥首選的是(1)甲(2)乙(3)丙⇥05, without its heads and last column.
+    1. (3) 首選的是①甲②乙③丙, or (3) 1. 首選的是 with its options below.
     """
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
     rows = {at: match for at, line in enumerate(lines) if (match := _P.keyed_row.match(line))}
-    keys = {at: match["key"] or match["beside"] or match["before"] for at, match in rows.items()}
+    keys = {at: match["key"] or match["before"] for at, match in rows.items()}
     if len(rows) < MIN_ROWS or len({*keys.values()}) < MIN_QUESTIONS:
         return []
-    spans = [*pairwise([*rows, len(pieces)])]
-    cells = {at for at, match in rows.items() if match["beside"]}
-    coded = sum(_P.last_cell.search(lines[at]) is not None for at in cells) >= MIN_SHARE * len(rows)
-    changed, read = dict[int, list[str]](), 0
-    for start, end in spans:
-        texts = {at: lines[at] for at in range(start, end) if lines[at]}
-        texts[start] = lines[start][rows[start].end() :]
-        if coded:
-            texts[start] = _P.last_cell.sub("", texts[start])
+    changed, read = dict[int, str](), 0
+    for start, end in pairwise([*rows, len(pieces)]):
+        texts = dict(zip(range(start, end), [lines[start][rows[start].end() :], *lines[start + 1 : end]], strict=True))
         marks = [(at, mark) for at, text in texts.items() for mark in _P.inline.finditer(text)]
         signs = [unicodedata.normalize("NFKC", mark[0]).strip("( )") for _, mark in marks]
         first = max((place for place, sign in enumerate(signs) if sign == "1"), default=0)
@@ -86,15 +79,12 @@ def _keyed_rows(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         read += 1
         for label, (at, mark) in reversed([*zip(LABELS, marks[first:], strict=False)]):
             texts[at] = f"{texts[at][: mark.start()]}\n{label}. {texts[at][mark.end() :]}"
-        number = rows[start]["number"] or rows[start]["cell"] or rows[start]["after"]
         letters = "".join(LABELS[int(digit) - 1] for digit in sorted(keys[start]))
-        texts[start] = f"({letters}){int(number)}. {texts[start].lstrip()}"
-        changed |= {at: text.split("\n") for at, text in texts.items()}
+        texts[start] = f"({letters}){rows[start]['number'] or rows[start]['after']}. {texts[start].lstrip()}"
+        changed |= {at: text for at, text in texts.items() if lines[at]}
     if read < MIN_SHARE * len(rows):
         return []
-    heads = {at for at, line in enumerate(lines) if cells and _P.table_head.fullmatch(line)}
-    heads |= {at for at, piece in enumerate(pieces) if cells and piece.kind is LineKind.TABLE}
-    texts_of = ((piece, changed.get(at, [piece.text])) for at, piece in enumerate(pieces) if at not in heads)
+    texts_of = ((piece, changed.get(at, piece.text).split("\n")) for at, piece in enumerate(pieces))
     return [replace(piece, text=text) for piece, texts in texts_of for text in texts if text.strip() or len(texts) == 1]
 
 

@@ -15,7 +15,7 @@ from build_dataset.pipeline.ocr.interfaces import NeedsOcr, PageImage, Pixels
 from build_dataset.pipeline.ocr.model import PageRead, Rect
 from build_dataset.pipeline.ocr.mupdf import pymupdf
 from build_dataset.pipeline.ocr.params import OcrParams
-from build_dataset.pipeline.ocr.regions import cell_rules, find_regions, image_boxes, read_drawing, table_rows
+from build_dataset.pipeline.ocr.regions import cell_rules, find_regions, image_boxes, read_drawing
 from build_dataset.pipeline.ocr.textlayer import read_text_layer
 from build_dataset.schemas.documents import ReadMethod
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
@@ -108,7 +108,7 @@ def _read_page(document: Any, number: int, params: OcrParams, places: Mapping[in
     again = set[Place]().union(*(places.get(number + step, ()) for step in (-2, -1, 1, 2)))
     drawing.images = image_boxes(page, [image for image in images if _place(image) not in again])
     regions = find_regions(drawing, layer.runs, frame)
-    lines = layout.arrange(layer.runs, regions, frame, cell_rules(drawing, regions), table_rows(drawing, regions))
+    lines = layout.arrange(layer.runs, regions, frame, cell_rules(drawing, regions))
     return PageRead(frame.width, frame.height, ReadMethod.TEXT_LAYER, ENGINE, VERSION, None, lines)
 
 

@@ -1,5 +1,7 @@
 """Running heads, footers and page numbers."""
 
+from __future__ import annotations
+
 import pytest
 
 from build_dataset.pipeline.ocr import assemble
@@ -26,13 +28,6 @@ def test_lines_that_repeat_at_the_edges_are_running_lines_also_with_other_number
     ]
     mark_running_lines(pages)
     assert all(kinds(read) == [LineKind.HEADER, LineKind.TEXT, LineKind.FOOTER] for read in pages)
-
-
-@pytest.mark.parametrize(("second", "kind"), [("【英文】", LineKind.HEADER), ("（  ）", LineKind.TEXT)])
-def test_a_second_line_below_the_edge_that_all_pages_have_under_their_head_is_a_running_line(second, kind):
-    pages = [page(line(20, "法規選擇題"), line(90, second), line(400, f"{number}.題")) for number in (1, 2, 3)]
-    mark_running_lines(pages)
-    assert all(kinds(read) == [LineKind.HEADER, kind, LineKind.TEXT] for read in pages)
 
 
 def test_a_title_on_the_first_page_alone_is_text():

@@ -1,5 +1,7 @@
 """Reading order, tabs, columns and scripts, on runs alone."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import pytest
@@ -72,14 +74,6 @@ def test_a_footer_with_words_left_and_right_is_one_line_on_a_page_of_two_columns
 def test_a_vertical_rule_between_words_makes_a_tab_however_narrow_the_gap():
     rule = Rect(64.0, 80.0, 64.0, 120.0)
     assert lines([run(50, 100, "Ａ"), run(68, 100, "Ｂ")], rules=[rule]) == ["Ａ\tＢ"]
-
-
-@pytest.mark.parametrize("y", [100, 107, 114])
-def test_the_number_and_the_key_in_the_middle_of_a_row_stand_on_the_first_line_of_its_text(y):
-    text = [run(150, 100, "首選的是(1)甲"), run(150, 114, "(2)乙(3)丙")]
-    cells = [run(50, y, "012"), run(90, y, "3"), run(400, y, "05")]
-    arranged = arrange([*text, *cells], [], PAGE, table_rows=[Rect(40, 88, 500, 120)])
-    assert [line.text for line in arranged] == ["012\t3\t首選的是(1)甲\t05", "(2)乙(3)丙"]
 
 
 @pytest.mark.parametrize("size", [6, 8.3])

@@ -1,5 +1,7 @@
 """Rules, shapes and images of a page become tables and figures; every measure is met in fine steps."""
 
+from __future__ import annotations
+
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -15,7 +17,6 @@ from build_dataset.pipeline.ocr.regions import (
     image_boxes,
     lies_under_text,
     read_drawing,
-    table_rows,
 )
 from build_dataset.schemas.documents import LineKind
 
@@ -71,12 +72,6 @@ def test_rules_are_thin_and_long_and_dots_and_backgrounds_are_nothing(flips):
     assert flips(lambda height: kind_of(600, height), range(700, 760)) == [720]
 
 
-def test_a_short_piece_that_goes_on_from_a_rule_is_one():
-    bars = [(10.0, 10.0, 10.3, 60.0), (10.0, 60.0, 10.3, 65.5), (40.0, 60.0, 40.3, 65.5)]
-    drawing = read_drawing(page_of(*({"type": "f", "items": [("re", bar)]} for bar in bars)), [])
-    assert (len(drawing.down), len(drawing.shapes)) == (2, 1)
-
-
 def test_a_stroked_rectangle_of_some_width_is_its_four_sides(flips):
     def rules(height):
         drawing = read_drawing(page_of(stroke(("re", (10, 10, 90, 10 + height)))), [])
@@ -101,12 +96,6 @@ def grid(columns=3, rows=3, width=30.0, height=20.0, x=100.0, y=100.0, **more) -
     across = [Rect(x, y + row * height, right, y + row * height) for row in range(rows)]
     down = [Rect(x + column * width, y, x + column * width, end) for column in range(columns)]
     return Drawing(across, down, **more)
-
-
-def test_rows_of_a_table_stand_between_rules_that_run_through_it():
-    drawing = grid(rows=4)
-    drawing.across[1] = Rect(100, 120, 130, 120)  # under the first cell alone
-    assert table_rows(drawing, find_regions(drawing, [], PAGE)) == [(100, 100, 160, 140), (100, 140, 160, 160)]
 
 
 def kinds(drawing, runs=(), find=find_regions):

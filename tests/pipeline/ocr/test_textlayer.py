@@ -1,5 +1,7 @@
 """Glyphs become runs; what is faint, turned or printed twice is told by measures that are met in fine steps."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pymupdf
@@ -57,18 +59,6 @@ def test_characters_that_nobody_sees_are_hidden_and_faint_ones_left_out():
     ]
     assert [counted(*apart(one))[0] for one in spans[::4]] == [["甲 乙"], []]
     assert counted(*apart(*spans)) == (["甲 乙", "甲", "乙"], 12, 0, 6)
-
-
-def test_a_letter_without_width_beside_each_other_one_is_not_read_but_parts_of_ligatures_are():
-    def read(text: str, hidden: str) -> list[str]:
-        shown = ((char, 5.0 * at, 5.0 * at + 5 * (char not in hidden)) for at, char in marks(text))
-        return counted(line(span(*shown)))[0]
-
-    def marks(text: str) -> list[tuple[int, str]]:
-        return [(sum(char not in "bi" for char in text[:at]), char) for at, char in enumerate(text)]
-
-    assert read("tbhbebmbe", "b") == ["theme"]
-    assert read("tititon", "i") == ["tititon"]
 
 
 def test_characters_that_run_another_way_are_turned():

@@ -42,12 +42,7 @@ def test_a_sign_before_all_labels_is_no_part_of_any_text(sign, keys):
 
 
 @pytest.mark.parametrize(
-    "row",
-    [
-        "{at}. ({key}) {stem}①甲{at}②乙{at}③丙{at}",
-        "({key}) {at}. {stem}\n① 甲{at}\n② 乙{at}③\n丙{at}",
-        "{at:03}\t{key}\t{stem}(1)甲{at}(2)\t05\n乙{at}(3)丙{at}\n題號\t答案\t題\t目\n分類編\n號",
-    ],
+    "row", ["{at}. ({key}) {stem}①甲{at}②乙{at}③丙{at}", "({key}) {at}. {stem}\n① 甲{at}\n② 乙{at}③\n丙{at}"]
 )
 @given(st.lists(st.integers(1, 3), min_size=8, max_size=12).filter(lambda keys: len({*keys}) > 1))
 def test_a_key_by_number_beside_a_number_names_an_option_within_the_text(row, keys):
