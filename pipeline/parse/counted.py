@@ -5,21 +5,51 @@ Their options get the letters that all others have, and a key by number names th
 
 import re
 import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from build_dataset.pipeline.parse.folding import unpunctuated
 from build_dataset.pipeline.parse.heads import is_section_head
 from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Line, LineKind
 
 _P = Patterns(__name__)
 LATIN = str.maketrans("АБВГДЕ", LABELS[:6], "И")  # without и (and): Ответ: А и В
 ALIKE = str.maketrans("АВСДЕ", LABELS[:5])  # letters of one shape
 MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
 MIN_SHARE = 0.8  # share of questions that must have counted options
+MOST_ABOVE = 9  # most lines between the end of a stem and a line that says one of its options again
 MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
+
+
+def told_by_text(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines with letters before options without any, of which a line below says one again: Correcta: 乙.
+
+    Between the end of a stem, which asks, and that line stand the options of an item, as many as at most others.
+    """
+    plain = [line.text if line.box is None and line.kind is LineKind.TEXT else "" for line in lines]
+    texts = [_P.list_sign.sub("", text).strip() for text in plain]
+    told = [(at, match) for at, text in enumerate(texts) if (match := _P.told.fullmatch(text))]
+    words = Counter(match["word"].casefold() for _, match in told)
+    runs: dict[str, list[tuple[int, range, int]]] = defaultdict(list)
+    for at, match in told:
+        above = range(max(0, at - MOST_ABOVE), at)
+        start = next((line + 1 for line in reversed(above) if not texts[line] or _P.asked.search(texts[line])), at)
+        said = [line for line in range(start, at) if unpunctuated(texts[line]) == unpunctuated(match["said"])]
+        if len(said) == 1 and not any(_P.marked.match(texts[line]) for line in range(start, at)):
+            runs[match["word"].casefold()].append((at, range(start, at), said[0]))
+    changed: dict[int, str] = {}
+    for word, found in runs.items():
+        size, _ = Counter(len(run) for _, run, _ in found).most_common(1)[0]
+        if size >= MIN_OPTIONS and len(found) >= max(MIN_QUESTIONS, MIN_SHARE * words[word]):
+            for at, run, said in ((at, run, said) for at, run, said in found if len(run) == size):
+                changed |= {line: f"{label}. {texts[line]}" for label, line in zip(LABELS, run, strict=False)}
+                changed[at] = f"答案：{LABELS[said - run.start]}"
+    return [line.model_copy(update={"text": changed[at]}) if at in changed else line for at, line in enumerate(lines)]
 
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
@@ -53,7 +83,16 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 
 def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
-    """Return the pieces of a paper with Cyrillic labels with Latin ones: А) Б) В) and Ответ: Б, or А) В) С) Д)."""
+    """Return the pieces of a paper with Cyrillic labels with Latin ones: А) Б) В) and Ответ: Б, or А) В) С) Д).
+
+    So are those of other alphabets, where more lines have the second than any of Latin letters: α-helix (α) is none.
+    """
+    lettered = sum(_P.lettered.match(piece.text) is not None for piece in pieces)
+    for label, key in zip(_P.table("alphabets").values(), _P.table("keys").values(), strict=True):
+        marks = [[match.lastindex for match in label.finditer(piece.text)] for piece in pieces]
+        first, second = (sum(place in found for found in marks) for place in (1, 2))
+        if min(first, second) >= max(MIN_QUESTIONS, lettered + 1):
+            return [replace(piece, text=_in_latin(piece.text, label, key)) for piece in pieces]
     forms = (_P.cyrillic_b, _P.alike_c)
     second, alike = (sum(form.match(piece.text) is not None for piece in pieces) for form in forms)
     if alike >= max(MIN_QUESTIONS, second):
@@ -65,6 +104,17 @@ def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
         return match["before"] + match["said"].upper().translate(LATIN)
 
     return [replace(piece, text=_P.cyrillic.sub(latin, piece.text)) for piece in pieces]
+
+
+def _in_latin(text: str, label: re.Pattern[str], key: re.Pattern[str]) -> str:
+    """Return a line with Latin letters for its label, or for labels that run on from the first, and for its key."""
+    marks = [*label.finditer(text)]
+    first = next((at for at, mark in enumerate(marks) if mark.lastindex == 1), len(marks))
+    run = [mark for at, mark in enumerate(marks[first:], 1) if mark.lastindex == at]
+    for mark in reversed(run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip()]):
+        text = f"{text[: mark.start()]}{LABELS[(mark.lastindex or 1) - 1]}. {text[mark.end() :]}"
+    told = key.match(text)
+    return f"{text[: told.start(at)]}{LABELS[at - 1]}{text[told.end(at) :]}" if told and (at := told.lastindex) else text
 
 
 def _numbered(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
