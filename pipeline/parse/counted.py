@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from statistics import mode
 
 from build_dataset.pipeline.parse.folding import unpunctuated
 from build_dataset.pipeline.parse.heads import is_section_head
@@ -33,22 +34,21 @@ def told_by_text(lines: Sequence[Line]) -> list[Line]:
     """
     plain = [line.text if line.box is None and line.kind is LineKind.TEXT else "" for line in lines]
     texts = [_P.list_sign.sub("", text).strip() for text in plain]
-    told = [(at, match) for at, text in enumerate(texts) if (match := _P.told.fullmatch(text))]
-    words = Counter(match["word"].casefold() for _, match in told)
-    runs: dict[str, list[tuple[int, range, int]]] = defaultdict(list)
-    for at, match in told:
-        above = range(max(0, at - MOST_ABOVE), at)
-        start = next((line + 1 for line in reversed(above) if not texts[line] or _P.asked.search(texts[line])), at)
-        said = [line for line in range(start, at) if unpunctuated(texts[line]) == unpunctuated(match["said"])]
-        if len(said) == 1 and not any(_P.marked.match(texts[line]) for line in range(start, at)):
-            runs[match["word"].casefold()].append((at, range(start, at), said[0]))
+    words, runs = Counter[str](), defaultdict[str, list[tuple[range, int]]](list)
+    for at, match in ((at, match) for at, text in enumerate(texts) if (match := _P.told.fullmatch(text))):
+        words[word := match["word"].casefold()] += 1
+        above = range(at - 1, max(-1, at - MOST_ABOVE), -1)
+        run = range(next((line + 1 for line in above if not texts[line] or _P.asked.search(texts[line])), at), at)
+        again = [line for line in run if unpunctuated(texts[line]) == unpunctuated(match["said"])]
+        if len(again) == 1 and not any(_P.marked.match(texts[line]) for line in run):
+            runs[word].append((run, again[0]))
     changed: dict[int, str] = {}
     for word, found in runs.items():
-        size, _ = Counter(len(run) for _, run, _ in found).most_common(1)[0]
+        size = mode(len(run) for run, _ in found)
         if size >= MIN_OPTIONS and len(found) >= max(MIN_QUESTIONS, MIN_SHARE * words[word]):
-            for at, run, said in ((at, run, said) for at, run, said in found if len(run) == size):
+            for run, said in ((run, said) for run, said in found if len(run) == size):
                 changed |= {line: f"{label}. {texts[line]}" for label, line in zip(LABELS, run, strict=False)}
-                changed[at] = f"答案：{LABELS[said - run.start]}"
+                changed[run.stop] = f"答案：{LABELS[said - run.start]}"
     return [line.model_copy(update={"text": changed[at]}) if at in changed else line for at, line in enumerate(lines)]
 
 
@@ -90,8 +90,8 @@ def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
     lettered = sum(_P.lettered.match(piece.text) is not None for piece in pieces)
     for label, key in zip(_P.table("alphabets").values(), _P.table("keys").values(), strict=True):
         marks = [[match.lastindex for match in label.finditer(piece.text)] for piece in pieces]
-        first, second = (sum(place in found for found in marks) for place in (1, 2))
-        if min(first, second) >= max(MIN_QUESTIONS, lettered + 1):
+        times = [sum(place in found for found in marks) for place in (1, 2)]
+        if min(times) >= max(MIN_QUESTIONS, lettered + 1):
             return [replace(piece, text=_in_latin(piece.text, label, key)) for piece in pieces]
     forms = (_P.cyrillic_b, _P.alike_c)
     second, alike = (sum(form.match(piece.text) is not None for piece in pieces) for form in forms)
@@ -113,8 +113,9 @@ def _in_latin(text: str, label: re.Pattern[str], key: re.Pattern[str]) -> str:
     run = [mark for at, mark in enumerate(marks[first:], 1) if mark.lastindex == at]
     for mark in reversed(run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip()]):
         text = f"{text[: mark.start()]}{LABELS[(mark.lastindex or 1) - 1]}. {text[mark.end() :]}"
-    told = key.match(text)
-    return f"{text[: told.start(at)]}{LABELS[at - 1]}{text[told.end(at) :]}" if told and (at := told.lastindex) else text
+    if (told := key.match(text)) and (at := told.lastindex):
+        text = f"{text[: told.start(at)]}{LABELS[at - 1]}{text[told.end(at) :]}"
+    return text
 
 
 def _numbered(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:

@@ -243,19 +243,15 @@ def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
         starts = [at for at, (_, sign) in enumerate(run) if sign and sign["open"]] or [0]
         lone = {sign["box"] for _, sign in run if sign} == {"-"}  # the sign of a list: none is right
         opened = len(run) >= MIN_NUMBERS and (first["open"] or first["box"] or first["share"]) and not lone
-        places = [at - max(start for start in starts if start <= at) if opened else len(LABELS) for at in range(len(run))]
-        each = [(place, piece, sign) for place, (piece, sign) in zip(places, run, strict=True)]
-        labels = [_P.own_label.match(sign["text"]) for place, _, sign in each if sign and place < len(LABELS)]
-        printed = "".join(match[1].upper() if match else " " for match in labels)  # [ ] **a.** 甲
-        own = printed == "".join(LABELS[place] for place in places if place < len(LABELS))
-        for place, piece, sign in each:
+        own = all(sign and _P.own_label.match(sign["text"]) for _, sign in run)  # [ ] **a.** 甲
+        for at, (piece, sign) in enumerate(run):
+            place = at - max(start for start in starts if start <= at) if opened else len(LABELS)
             if sign is None or place >= len(LABELS):
                 yield piece
                 continue
             right = sign["right"] or (sign["share"] and sign["share"].strip("0.,")[:1] not in ("", "-"))
             mark = KEY if right else TICK if sign["box"] and sign["box"].strip("[ ]☐⬜-") else ""
-            text = _P.own_label.sub("", sign["text"]) if own else sign["text"]
-            yield replace(piece, text=f"{LABELS[place]}. {text.strip()}{mark}")
+            yield replace(piece, text=f"{'' if own else f'{LABELS[place]}. '}{sign['text'].strip()}{mark}")
 
 
 def _opens_item(piece: ParsedLine) -> bool:
