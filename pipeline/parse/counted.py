@@ -19,8 +19,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Line, LineKind
 
 _P = Patterns(__name__)
-LATIN = str.maketrans("АБВГДЕ", LABELS[:6], "И")  # without и (and): Ответ: А и В
-ALIKE = str.maketrans("АВСДЕ", LABELS[:5])  # letters of one shape
+_ALPHABETS = _P.table("alphabets")
 MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
 MIN_SHARE = 0.8  # share of questions that must have counted options
 MOST_ABOVE = 9  # most lines between the end of a stem and a line that says one of its options again
@@ -83,38 +82,33 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 
 def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
-    """Return the pieces of a paper with Cyrillic labels with Latin ones: А) Б) В) and Ответ: Б, or А) В) С) Д).
+    """Return the pieces of a paper with labels of another alphabet with Latin ones: А) Б) В) and Ответ: Б, أ) ب) ج).
 
-    So are those of other alphabets, where more lines have the second than any of Latin letters: α-helix (α) is none.
+    More lines have the second than Latin labels, or it is none: α-helix (α), β-sheet (β).
     """
-    lettered = sum(_P.lettered.match(piece.text) is not None for piece in pieces)
-    for label, key in zip(_P.table("alphabets").values(), _P.table("keys").values(), strict=True):
+    latin = sum(_P.second.match(piece.text) is not None for piece in pieces)
+    likely, best = max(MIN_QUESTIONS, latin + 1) - 1, ""
+    for name, label in _ALPHABETS.items():
         marks = [[match.lastindex for match in label.finditer(piece.text)] for piece in pieces]
-        times = [sum(place in found for found in marks) for place in (1, 2)]
-        if min(times) >= max(MIN_QUESTIONS, lettered + 1):
-            return [replace(piece, text=_in_latin(piece.text, label, key)) for piece in pieces]
-    forms = (_P.cyrillic_b, _P.alike_c)
-    second, alike = (sum(form.match(piece.text) is not None for piece in pieces) for form in forms)
-    if alike >= max(MIN_QUESTIONS, second):
-        return [replace(piece, text=_P.alike.sub(lambda one: one[0].translate(ALIKE), piece.text)) for piece in pieces]
-    if second < MIN_QUESTIONS:
+        times = min(sum(place in found for found in marks) for place in (1, 2))
+        likely, best = (times, name) if times > likely else (likely, best)
+    if not best:
         return pieces
-
-    def latin(match: re.Match[str]) -> str:
-        return match["before"] + match["said"].upper().translate(LATIN)
-
-    return [replace(piece, text=_P.cyrillic.sub(latin, piece.text)) for piece in pieces]
+    letter = re.compile(_P.whole(f"@{best}@"))
+    key = re.compile(_P.whole(f"(@key_opens@)(?P<said>@{best}@(?:@key_joins@@{best}@)*)@key_ends@"))
+    return [replace(piece, text=_in_latin(piece.text, _ALPHABETS[best], letter, key)) for piece in pieces]
 
 
-def _in_latin(text: str, label: re.Pattern[str], key: re.Pattern[str]) -> str:
+def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], key: re.Pattern[str]) -> str:
     """Return a line with Latin letters for its label, or for labels that run on from the first, and for its key."""
+    if told := key.match(text):
+        said = (LABELS[(one.lastindex or 1) - 1] for one in letter.finditer(told["said"]))
+        return f"{text[: told.start('said')]}{''.join(said)}{text[told.end('said') :]}"
     marks = [*label.finditer(text)]
     first = next((at for at, mark in enumerate(marks) if mark.lastindex == 1), len(marks))
     run = [mark for at, mark in enumerate(marks[first:], 1) if mark.lastindex == at]
     for mark in reversed(run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip()]):
         text = f"{text[: mark.start()]}{LABELS[(mark.lastindex or 1) - 1]}. {text[mark.end() :]}"
-    if (told := key.match(text)) and (at := told.lastindex):
-        text = f"{text[: told.start(at)]}{LABELS[at - 1]}{text[told.end(at) :]}"
     return text
 
 
