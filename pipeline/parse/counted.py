@@ -5,7 +5,6 @@ Their options get the letters that all others have, and a key by number names th
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -17,6 +16,7 @@ from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Line, LineKind
+from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 _ALPHABETS = _P.table("alphabets")
@@ -33,22 +33,28 @@ def told_by_text(lines: Sequence[Line]) -> list[Line]:
     """
     plain = [line.text if line.box is None and line.kind is LineKind.TEXT else "" for line in lines]
     texts = [_P.list_sign.sub("", text).strip() for text in plain]
-    words, runs = Counter[str](), defaultdict[str, list[tuple[range, int]]](list)
-    for at, match in ((at, match) for at, text in enumerate(texts) if (match := _P.told.fullmatch(text))):
-        words[word := match["word"].casefold()] += 1
-        above = range(at - 1, max(-1, at - MOST_ABOVE), -1)
-        run = range(next((line + 1 for line in above if not texts[line] or _P.asked.search(texts[line])), at), at)
-        again = [line for line in run if unpunctuated(texts[line]) == unpunctuated(match["said"])]
-        if len(again) == 1 and not any(_P.marked.match(texts[line]) for line in run):
-            runs[word].append((run, again[0]))
+    told = group_values(
+        (match["word"].casefold(), _repeated(texts, at, match["said"]))
+        for at, text in enumerate(texts)
+        if (match := _P.told.fullmatch(text))
+    )
     changed: dict[int, str] = {}
-    for word, found in runs.items():
-        size = mode(len(run) for run, _ in found)
-        if size >= MIN_OPTIONS and len(found) >= max(MIN_QUESTIONS, MIN_SHARE * words[word]):
-            for run, said in ((run, said) for run, said in found if len(run) == size):
+    for items in told.values():
+        runs = [(run, again[0]) for run, again in items if len(again) == 1]
+        size = mode(len(run) for run, _ in runs) if len(runs) >= max(MIN_QUESTIONS, MIN_SHARE * len(items)) else 0
+        for run, again in runs if size >= MIN_OPTIONS else ():
+            if len(run) == size:
                 changed |= {line: f"{label}. {texts[line]}" for label, line in zip(LABELS, run, strict=False)}
-                changed[run.stop] = f"答案：{LABELS[said - run.start]}"
+                changed[run.stop] = f"答案：{LABELS[again - run.start]}"
     return [line.model_copy(update={"text": changed[at]}) if at in changed else line for at, line in enumerate(lines)]
+
+
+def _repeated(texts: Sequence[str], end: int, said: str) -> tuple[range, list[int]]:
+    """Return the lines from the end of the stem above a line to it, and those of them that say a text."""
+    above = range(end - 1, max(-1, end - MOST_ABOVE), -1)
+    run = range(next((at + 1 for at in above if not texts[at] or _P.asked.search(texts[at])), end), end)
+    labelled = any(_P.marked.match(texts[at]) for at in run)
+    return run, [at for at in run if not labelled and unpunctuated(texts[at]) == unpunctuated(said)]
 
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:

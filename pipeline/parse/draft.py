@@ -37,7 +37,6 @@ class Habits:
         answered = [run for item in fields if item.answered and (run := find_run(item.head))]
         signs = [[_P.graded.search(text) is not None for _, text in run.options] for run in answered]
         self.graded = sum(any(some) and not all(some) for some in signs) >= max(SHOWN, GRADED * len(signs))
-        # answers are printed as single letters on lines of their own
         self.single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
         filled = [item for item in fields if letters_inside(item.head)]  # 首选的是（C）
         open_items = [(item, run) for item in fields if not item.answers and (run := find_run(item.head))]
@@ -55,7 +54,6 @@ class Habits:
         dashes = [text for run in runs for _, text in run.options[:-1] if text.endswith(DASHES)]
         ruled = not dashes and any(run.options[-1][1].endswith(DASHES) for run in runs)
         self.marks = not ruled and sum(marked) >= SHOWN and sum(marked) >= MARKED * len(runs)
-        # answers stand in the blanks of stems, wherever these are
         mixed = silent >= MANY_BLANKS and silent > BLANKS * len(runs)  # others have their answer behind a mark
         self.blanks_inside = repeats or mixed or len(filled) > BLANKS * len(fields)
 

@@ -196,8 +196,7 @@ def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
     if any(_is_apart(text, mark) for mark in marks[1:]):  # one that touches 维生素 belongs to it, where some are apart
         marks = _longest_run([mark for mark in every if not _ends_term(text, mark)])
     if len(marks) > len(pairs):
-        # Some labels apart and others not (A.甲 B.乙型C.丙): one may belong to a text.
-        # Or the next label of the run may stand in its last text: 3.丙、4.1.5 g; c.10/Ld.丁.
+        # One may belong to a text: labels apart and others not (A.甲 B.乙型C.丙), or in its last text (3.丙、4.1.5 g).
         after = label_after(_sign_in(marks[-1]))
         more = re.compile((r"(?<![\d.])" if after.isdigit() else "") + rf"{after}{AFTER}(?=\S)")
         goes_on = not after.isupper() and more.search(text, marks[-1].end())

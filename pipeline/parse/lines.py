@@ -54,7 +54,6 @@ def parsed_lines(lines: Sequence[Line]) -> list[ParsedLine]:
     plain = {"kind": LineKind.TEXT}
     kept = without_running([line.model_copy(update=plain) if line.kind is LineKind.HEADING else line for line in texts])
     boxes = group_values((line.column, line.box) for line in kept if line.box and line.kind is LineKind.TEXT)
-    # The left and the right edge of the text of every column, over all pages.
     margins = {column: (min(box.x0 for box in group), max(box.x1 for box in group)) for column, group in boxes.items()}
     tables = group_values((line.page, line) for line in kept if line.kind is LineKind.TABLE)
     pieces: list[ParsedLine] = []
