@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from operator import attrgetter
 from statistics import mode
 
 from build_dataset.pipeline.parse.folding import unpunctuated
@@ -19,7 +20,7 @@ from build_dataset.schemas.documents import Line, LineKind
 from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
-_ALPHABETS = _P.table("alphabets")
+_ALPHABETS, _place = _P.table("alphabets"), attrgetter("lastindex")
 MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
 MIN_SHARE = 0.8  # share of questions that must have counted options
 MOST_ABOVE = 9  # most lines between the end of a stem and a line that says one of its options again
@@ -33,11 +34,8 @@ def told_by_text(lines: Sequence[Line]) -> list[Line]:
     """
     plain = [line.text if line.box is None and line.kind is LineKind.TEXT else "" for line in lines]
     texts = [_P.list_sign.sub("", text).strip() for text in plain]
-    told = group_values(
-        (match["word"].casefold(), _repeated(texts, at, match["said"]))
-        for at, text in enumerate(texts)
-        if (match := _P.told.fullmatch(text))
-    )
+    matches = [(at, match) for at, text in enumerate(texts) if (match := _P.told.fullmatch(text))]
+    told = group_values((match["word"].casefold(), _repeated(texts, at, match["said"])) for at, match in matches)
     changed: dict[int, str] = {}
     for items in told.values():
         runs = [(run, again[0]) for run, again in items if len(again) == 1]
@@ -93,12 +91,10 @@ def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
     More lines have the second than Latin labels, or it is none: α-helix (α), β-sheet (β).
     """
     latin = sum(_P.second.match(piece.text) is not None for piece in pieces)
-    likely, best = max(MIN_QUESTIONS, latin + 1) - 1, ""
-    for name, label in _ALPHABETS.items():
-        marks = [[match.lastindex for match in label.finditer(piece.text)] for piece in pieces]
-        times = min(sum(place in found for found in marks) for place in (1, 2))
-        likely, best = (times, name) if times > likely else (likely, best)
-    if not best:
+    found = {name: [[*map(_place, form.finditer(one.text))] for one in pieces] for name, form in _ALPHABETS.items()}
+    times = {name: min(sum(place in marks for marks in lines) for place in (1, 2)) for name, lines in found.items()}
+    best = max(times, key=times.__getitem__)  # of two the first
+    if times[best] < max(MIN_QUESTIONS, latin + 1):
         return pieces
     letter = re.compile(_P.whole(f"@{best}@"))
     key = re.compile(_P.whole(f"(@key_opens@)(?P<said>@{best}@(?:@key_joins@@{best}@)*)@key_ends@"))
@@ -108,13 +104,13 @@ def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
 def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], key: re.Pattern[str]) -> str:
     """Return a line with Latin letters for its label, or for labels that run on from the first, and for its key."""
     if told := key.match(text):
-        said = (LABELS[(one.lastindex or 1) - 1] for one in letter.finditer(told["said"]))
+        said = (LABELS[_place(one) - 1] for one in letter.finditer(told["said"]))
         return f"{text[: told.start('said')]}{''.join(said)}{text[told.end('said') :]}"
     marks = [*label.finditer(text)]
-    first = next((at for at, mark in enumerate(marks) if mark.lastindex == 1), len(marks))
-    run = [mark for at, mark in enumerate(marks[first:], 1) if mark.lastindex == at]
+    first = next((at for at, mark in enumerate(marks) if _place(mark) == 1), len(marks))
+    run = [mark for at, mark in enumerate(marks[first:], 1) if _place(mark) == at]
     for mark in reversed(run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip()]):
-        text = f"{text[: mark.start()]}{LABELS[(mark.lastindex or 1) - 1]}. {text[mark.end() :]}"
+        text = f"{text[: mark.start()]}{LABELS[_place(mark) - 1]}. {text[mark.end() :]}"
     return text
 
 
