@@ -44,7 +44,6 @@ class Habits:
         silent = sum(not item.answers for item in filled)
         shown = [letters_inside(item.head) in item.answers for item in filled if item.answers]
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
-        # right options have a mark, or are set apart by the document
         marks = [[_P.marked_option.search(text) is not None for _, text in run.options] for run in runs]
         marked = [any(some) and not all(some) for some in marks]
         # letters stand behind most stems: 另一个伟大发现是  C

@@ -48,7 +48,6 @@ _WEAKER = {Form.COMMA: 0.6, Form.LOWER: 0.7, Form.BARE: 1.0}
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)  # Ⓐ ⓐ ⒜ 🄐 🅐
 _APART = " \t\n。；;，,、/|$"  # signs after which a label stands apart from the option before it
 _ALPHABETS = (LABELS, LABELS.lower(), "123456789")
-# One of these stands in every label within a text.
 _SIGN = re.compile(f"[{''.join(_ALPHABETS)}\u2460-\u2468\u24b6-\u24c0]")  # ①, Ⓐ
 _ENDS = ("|", "$$", ";", "；", "、", "，", ",", "/")  # marks between options, behind the one that they end
 _BEFORE = 64  # characters looked at before a label: no gap is longer than 40; the whole text is quadratic

@@ -110,7 +110,6 @@ def use_of(
     if told or not long:
         return Use.EXPLAINS if told else None
     distinct = len({*texts}) >= 0.5 * len(texts)
-    # In ideographs, kana or hangul, mostly.
     east = [[3 * sum(char > "\u2e7f" for char in one) > len(one) for one in (own.stem, it)] for own, it in checked]
     foreign = sum(one is not other for one, other in east) > 0.5 * len(checked)
     return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER
