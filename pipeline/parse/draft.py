@@ -154,7 +154,7 @@ class Draft:
     @property
     def attachments(self) -> list[str] | None:
         """Kinds of regions inside it; a table whose cells are its options is read, so it is none."""
-        behind = dropwhile(lambda piece: not opens_explanation(piece.text), self.pieces)
+        behind = dropwhile(lambda piece: not opens_explanation(f"{piece.text}\n."), self.pieces)  # Explanation alone
         told = {place_of(piece) for piece in behind if piece.box is None}  # of its explanation, in running text
         kinds = {piece.kind for piece in self.all_pieces if piece.kind in REGIONS and place_of(piece) not in told}
         return sorted(kind.value for kind in kinds - ({LineKind.TABLE} if self.options_in_cells else set())) or None

@@ -49,7 +49,7 @@ class Fields(NamedTuple):
 
 def opens_explanation(line: str) -> bool:
     """Return whether a line begins an explanation."""
-    match = _MARK.match(f"{line.strip()}\n")  # Explanation alone on its line, too
+    match = _MARK.match(line.strip())
     return match is not None and _kind(match) == "explanation"
 
 
