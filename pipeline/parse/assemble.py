@@ -127,7 +127,6 @@ def _several(reading: ItemText) -> list[Draft]:
         return list(parts.numbered_parts(item, pieces, reading.head, fields))
     inside = parts.parts_with_options(reading.head, fields) or parts.blanks_with_options(reading.head, fields)
     if inside is None and reading.run is not None:
-        # the letters of matching items may be the last lines, so the untouched head is read
         inside = parts.stems_after_options(fields.head, find_run(fields.head) or reading.run)
     drafts = list(parts.part_drafts(item, pieces, inside, fields)) if inside else []
     if inside and inside.shared_options and _P.part_before.search(inside.lead):

@@ -192,8 +192,7 @@ def numbered_texts(columns: Sequence[str], rows: Sequence[Fields]) -> list[str]:
 
 def first_language(headers: Sequence[str]) -> tuple[list[tuple[str, str]], set[str]] | None:
     """Return headers of the first language that asks, each behind its base, and those of the others."""
-    # ``question_de``, ``answers_de``, ``question_ru`` → ``[(question, question_de), (answers, answers_de)]``,
-    # ``{question_ru}``; None where no header names a language.
+    # ``question_de``, ``answers_de`` → ``[(question, question_de), …]``; None where no header names a language.
     named = group_values((found[1], (found[0], name)) for name in headers if (found := in_language(name)))
     first = next((known for known in named.values() if any("stem" in roles_of(base) for base, _ in known)), None)
     others = {name for known in named.values() if known is not first for _, name in known}

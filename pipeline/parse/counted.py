@@ -8,19 +8,52 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from operator import attrgetter
+from statistics import mode
 
+from build_dataset.pipeline.parse.folding import unpunctuated
 from build_dataset.pipeline.parse.heads import is_section_head
 from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Line, LineKind
+from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
-LATIN = str.maketrans("АБВГДЕ", LABELS[:6], "И")  # without и (and): Ответ: А и В
-ALIKE = str.maketrans("АВСДЕ", LABELS[:5])  # letters of one shape
+_ALPHABETS, _place = _P.table("alphabets"), attrgetter("lastindex")
 MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
 MIN_SHARE = 0.8  # share of questions that must have counted options
 MIN_ROWS = 8  # least number of rows with a key beside their number
+MOST_ABOVE = 9  # most lines between the end of a stem and a line that says one of its options again
 MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
+
+
+def told_by_text(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines with letters before options without any, of which a line below says one again: Correcta: 乙.
+
+    Between the end of a stem, which asks, and that line stand the options of an item, as many as at most others.
+    """
+    plain = [line.text if line.box is None and line.kind is LineKind.TEXT else "" for line in lines]
+    texts = [_P.list_sign.sub("", text).strip() for text in plain]
+    matches = [(at, match) for at, text in enumerate(texts) if (match := _P.told.fullmatch(text))]
+    told = group_values((match["word"].casefold(), _repeated(texts, at, match["said"])) for at, match in matches)
+    changed: dict[int, str] = {}
+    for items in told.values():
+        runs = [(run, again[0]) for run, again in items if len(again) == 1]
+        size = mode(len(run) for run, _ in runs) if len(runs) >= max(MIN_QUESTIONS, MIN_SHARE * len(items)) else 0
+        for run, again in runs if size >= MIN_OPTIONS else ():
+            if len(run) == size:
+                changed |= {line: f"{label}. {texts[line]}" for label, line in zip(LABELS, run, strict=False)}
+                changed[run.stop] = f"答案：{LABELS[again - run.start]}"
+    return [line.model_copy(update={"text": changed[at]}) if at in changed else line for at, line in enumerate(lines)]
+
+
+def _repeated(texts: Sequence[str], end: int, said: str) -> tuple[range, list[int]]:
+    """Return the lines from the end of the stem above a line to it, and those of them that say a text."""
+    above = range(end - 1, max(-1, end - MOST_ABOVE), -1)
+    run = range(next((at + 1 for at in above if not texts[at] or _P.asked.search(texts[at])), end), end)
+    labelled = any(_P.marked.match(texts[at]) for at in run)
+    return run, [at for at in run if not labelled and unpunctuated(texts[at]) == unpunctuated(said)]
 
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
@@ -89,18 +122,32 @@ def _keyed_rows(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 
 def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
-    """Return the pieces of a paper with Cyrillic labels with Latin ones: А) Б) В) and Ответ: Б, or А) В) С) Д)."""
-    forms = (_P.cyrillic_b, _P.alike_c)
-    second, alike = (sum(form.match(piece.text) is not None for piece in pieces) for form in forms)
-    if alike >= max(MIN_QUESTIONS, second):
-        return [replace(piece, text=_P.alike.sub(lambda one: one[0].translate(ALIKE), piece.text)) for piece in pieces]
-    if second < MIN_QUESTIONS:
+    """Return the pieces of a paper with labels of another alphabet with Latin ones: А) Б) В) and Ответ: Б, أ) ب) ج).
+
+    More lines have the second than Latin labels, or it is none: α-helix (α), β-sheet (β).
+    """
+    latin = sum(_P.second.match(piece.text) is not None for piece in pieces)
+    found = {name: [[*map(_place, form.finditer(one.text))] for one in pieces] for name, form in _ALPHABETS.items()}
+    times = {name: min(sum(place in marks for marks in lines) for place in (1, 2)) for name, lines in found.items()}
+    best = max(times, key=times.__getitem__)  # of two the first
+    if times[best] < max(MIN_QUESTIONS, latin + 1):
         return pieces
+    letter = re.compile(_P.whole(f"@{best}@"))
+    key = re.compile(_P.whole(f"(@key_opens@)(?P<said>@{best}@(?:@key_joins@@{best}@)*)@key_ends@"))
+    return [replace(piece, text=_in_latin(piece.text, _ALPHABETS[best], letter, key)) for piece in pieces]
 
-    def latin(match: re.Match[str]) -> str:
-        return match["before"] + match["said"].upper().translate(LATIN)
 
-    return [replace(piece, text=_P.cyrillic.sub(latin, piece.text)) for piece in pieces]
+def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], key: re.Pattern[str]) -> str:
+    """Return a line with Latin letters for its label, or for labels that run on from the first, and for its key."""
+    if told := key.match(text):
+        said = (LABELS[_place(one) - 1] for one in letter.finditer(told["said"]))
+        return f"{text[: told.start('said')]}{''.join(said)}{text[told.end('said') :]}"
+    marks = [*label.finditer(text)]
+    first = next((at for at, mark in enumerate(marks) if _place(mark) == 1), len(marks))
+    run = [mark for at, mark in enumerate(marks[first:], 1) if _place(mark) == at]
+    for mark in reversed(run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip()]):
+        text = f"{text[: mark.start()]}{LABELS[_place(mark) - 1]}. {text[mark.end() :]}"
+    return text
 
 
 def _numbered(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:

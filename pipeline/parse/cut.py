@@ -294,7 +294,6 @@ def _passages(cutting: Cutting) -> None:
 
 def _lead_start(cutting: Cutting, index: int, number: int) -> int | None:
     """The first line after the options of the item before, if it has a bullet or the text names the number."""
-    # No lead reaches over a line that is known to be something else.
     blank = re.compile(rf"[(（_]\s*{number}\s*[)）_]")  # the number stands as a blank in the lead: （12）, __12__
     start, named_at, named = None, None, False
     for place in range(index - 1, max(-1, index - LEAD_LINES), -1):

@@ -37,7 +37,6 @@ class Habits:
         answered = [run for item in fields if item.answered and (run := find_run(item.head))]
         signs = [[_P.graded.search(text) is not None for _, text in run.options] for run in answered]
         self.graded = sum(any(some) and not all(some) for some in signs) >= max(SHOWN, GRADED * len(signs))
-        # answers are printed as single letters on lines of their own
         self.single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
         filled = [item for item in fields if letters_inside(item.head)]  # 首选的是（C）
         open_items = [(item, run) for item in fields if not item.answers and (run := find_run(item.head))]
@@ -45,7 +44,6 @@ class Habits:
         silent = sum(not item.answers for item in filled)
         shown = [letters_inside(item.head) in item.answers for item in filled if item.answers]
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
-        # right options have a mark, or are set apart by the document
         marks = [[_P.marked_option.search(text) is not None for _, text in run.options] for run in runs]
         marked = [any(some) and not all(some) for some in marks]
         # letters stand behind most stems: 另一个伟大发现是  C
@@ -55,7 +53,6 @@ class Habits:
         dashes = [text for run in runs for _, text in run.options[:-1] if text.endswith(DASHES)]
         ruled = not dashes and any(run.options[-1][1].endswith(DASHES) for run in runs)
         self.marks = not ruled and sum(marked) >= SHOWN and sum(marked) >= MARKED * len(runs)
-        # answers stand in the blanks of stems, wherever these are
         mixed = silent >= MANY_BLANKS and silent > BLANKS * len(runs)  # others have their answer behind a mark
         self.blanks_inside = repeats or mixed or len(filled) > BLANKS * len(fields)
 
@@ -157,7 +154,7 @@ class Draft:
     @property
     def attachments(self) -> list[str] | None:
         """Kinds of regions inside it; a table whose cells are its options is read, so it is none."""
-        behind = dropwhile(lambda piece: not opens_explanation(piece.text), self.pieces)
+        behind = dropwhile(lambda piece: not opens_explanation(f"{piece.text}\n."), self.pieces)  # Explanation alone
         told = {place_of(piece) for piece in behind if piece.box is None}  # of its explanation, in running text
         kinds = {piece.kind for piece in self.all_pieces if piece.kind in REGIONS and place_of(piece) not in told}
         return sorted(kind.value for kind in kinds - ({LineKind.TABLE} if self.options_in_cells else set())) or None

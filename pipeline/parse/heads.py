@@ -10,6 +10,7 @@ from typing import NamedTuple
 from build_dataset.pipeline.parse.folding import CJK, structural
 from build_dataset.pipeline.parse.labels import labels_in
 from build_dataset.pipeline.patterns import Patterns, is_latin
+from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, SHARING, QuestionType
 
 _P = Patterns(__name__)
@@ -25,15 +26,7 @@ _CHOICE = {"single", *QuestionType}  # kinds of multiple-choice items that a hea
 ONE_ANSWER = _CHOICE - SEVERAL_ANSWERS
 WITHOUT_CASE = _CHOICE - SHARING
 SHARED_OPTIONS = {"B1", "C"}  # kinds of items whose options may stand in the head of their section
-SET_ASIDE = {
-    "true_false": "a true/false item",
-    "fill_in": "an item with blanks to fill in",
-    "short_answer": "an item to be answered in words",
-    "coded_answer": "an item whose blanks are answered by codes (A：③ B：④), not by options",
-    "instruction": "an instruction to candidates",
-    "C": "a C-type item whose shared options were not found",
-    "K": "a K-type item whose codes (A = ①②③ …) are not printed",
-}
+SET_ASIDE = shipped_toml("build_dataset.pipeline.parse", "set_aside.toml")
 
 
 class NumberStyle(StrEnum):

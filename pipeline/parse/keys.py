@@ -188,8 +188,7 @@ def apply_entries(key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], 
 
 def _places(runs: Sequence[KeyRun], sections: Mapping[int, int]) -> dict[str, list[int]]:
     """The sections of every head of a key that counts the papers of a file: 第二套答案, 试卷一参考答案, 答案（B卷）."""
-    # Where titles count the sections too, it is the one of the same count; else the order of heads is that of all
-    # sections, or they are nobody's. ``sections`` has for each the number by which its title counts it, or 0.
+    # Of titles that count the sections, the one of the same count; else the order of heads, or they are nobody's.
     counted = {run.title: place for run in runs if (place := counted_place(run.title))}
     if len(sections) < 2 or not counted:  # one section needs no choice
         return {}

@@ -48,7 +48,6 @@ _WEAKER = {Form.COMMA: 0.6, Form.LOWER: 0.7, Form.BARE: 1.0}
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)  # Ⓐ ⓐ ⒜ 🄐 🅐
 _APART = " \t\n。；;，,、/|$"  # signs after which a label stands apart from the option before it
 _ALPHABETS = (LABELS, LABELS.lower(), "123456789")
-# One of these stands in every label within a text.
 _SIGN = re.compile(f"[{''.join(_ALPHABETS)}\u2460-\u2468\u24b6-\u24c0]")  # ①, Ⓐ
 _ENDS = ("|", "$$", ";", "；", "、", "，", ",", "/")  # marks between options, behind the one that they end
 _BEFORE = 64  # characters looked at before a label: no gap is longer than 40; the whole text is quadratic
@@ -194,8 +193,7 @@ def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
     if any(_is_apart(text, mark) for mark in marks[1:]):  # one that touches 维生素 belongs to it, where some are apart
         marks = _longest_run([mark for mark in every if not _ends_term(text, mark)])
     if len(marks) > len(pairs):
-        # Some labels apart and others not (A.甲 B.乙型C.丙): one may belong to a text.
-        # Or the next label of the run may stand in its last text: 3.丙、4.1.5 g; c.10/Ld.丁.
+        # One may belong to a text: labels apart and others not (A.甲 B.乙型C.丙), or in its last text (3.丙、4.1.5 g).
         after = label_after(_sign_in(marks[-1]))
         more = re.compile((r"(?<![\d.])" if after.isdigit() else "") + rf"{after}{AFTER}(?=\S)")
         goes_on = not after.isupper() and more.search(text, marks[-1].end())

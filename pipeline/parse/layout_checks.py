@@ -54,7 +54,6 @@ def _beside_lost_number(judged: Judged) -> Findings:
         after = [draft for number in above for draft in by_number[gap.section, number]]
         known = {draft.group for draft in before}
         grouped = (draft for draft in after if draft.group_headed or draft.shared_options)
-        # The head of 8～9 stands behind number 7.
         opened = {draft.group for draft in grouped if (draft.group_first or 0) <= gap.number} - known
         fresh = [draft for draft in before if id(draft) not in looked]
         doubtful = [(draft, _may_hold_more(draft, judged.gaps)) for draft in fresh]

@@ -43,7 +43,6 @@ class LineGaps:
         self.filled = group_values((piece.page, piece.box) for piece in filled if piece.box)
         self.breaks = {place_of(before) for before, after in pairwise(pieces) if _breaks(before, after)}
         entries = (draft.pieces[0] for draft in drafts if draft.entry and draft.pieces)
-        # The lines before which pages leave room, and how many lines it may hold.
         self.apart = dict.fromkeys(map(place_of, entries), BEFORE_KEY)
         over = [white_between(pair) for pair in pairwise(pieces) if place_of(pair[1]) in self.heads]
         roomy = sum(white is not None and white > self.far for white in over)

@@ -54,7 +54,6 @@ def parsed_lines(lines: Sequence[Line]) -> list[ParsedLine]:
     plain = {"kind": LineKind.TEXT}
     kept = without_running([line.model_copy(update=plain) if line.kind is LineKind.HEADING else line for line in texts])
     boxes = group_values((line.column, line.box) for line in kept if line.box and line.kind is LineKind.TEXT)
-    # The left and the right edge of the text of every column, over all pages.
     margins = {column: (min(box.x0 for box in group), max(box.x1 for box in group)) for column, group in boxes.items()}
     tables = group_values((line.page, line) for line in kept if line.kind is LineKind.TABLE)
     pieces: list[ParsedLine] = []
@@ -178,7 +177,8 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
     if piece.kind in REGIONS:
         yield piece
         return
-    text = _P.sign_before.sub("", _P.bullet.sub("", piece.text))
+    text = _P.bullet.sub("", piece.text)
+    text = bare if (bare := _P.sign_before.sub("", text)) != text and opens_field(bare) else text
     text = _P.keycaps.sub(lambda found: f"{re.sub(r'[^0-9]', '', found[0]) or 10}. ", text)
     if slanted := _P.slanted.fullmatch(text.strip()):
         text = f"解析：{slanted['told']}"
@@ -242,6 +242,7 @@ def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
         starts = [at for at, (_, sign) in enumerate(run) if sign and sign["open"]] or [0]
         lone = {sign["box"] for _, sign in run if sign} == {"-"}  # the sign of a list: none is right
         opened = len(run) >= MIN_NUMBERS and (first["open"] or first["box"] or first["share"]) and not lone
+        own = all(sign and _P.own_label.match(sign["text"]) for _, sign in run)  # [ ] **a.** 甲
         for at, (piece, sign) in enumerate(run):
             place = at - max(start for start in starts if start <= at) if opened else len(LABELS)
             if sign is None or place >= len(LABELS):
@@ -249,7 +250,7 @@ def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
                 continue
             right = sign["right"] or (sign["share"] and sign["share"].strip("0.,")[:1] not in ("", "-"))
             mark = KEY if right else TICK if sign["box"] and sign["box"].strip("[ ]☐⬜-") else ""
-            yield replace(piece, text=f"{LABELS[place]}. {sign['text'].strip()}{mark}")
+            yield replace(piece, text=f"{'' if own else f'{LABELS[place]}. '}{sign['text'].strip()}{mark}")
 
 
 def _opens_item(piece: ParsedLine) -> bool:

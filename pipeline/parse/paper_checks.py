@@ -162,7 +162,6 @@ def _named_elsewhere(judged: Judged) -> Findings:
 def _unusual_sizes(judged: Judged) -> Mapping[int, tuple[Draft, int]]:
     """Return the questions with another number of options than nearly all of their section or paper, and that."""
     members = [draft for draft in judged.questions if not (draft.shared_options or draft.suffix)]
-    # Items of one answer may have fewer options than others.
     several = [draft.announced in SEVERAL_ANSWERS or len(draft.answer or "") > 1 for draft in members]
     kinds = group_values(zip(several, members, strict=True))
     blocks = group_values(((id(draft.block), more), draft) for more, draft in zip(several, members, strict=True))

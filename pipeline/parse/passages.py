@@ -67,8 +67,7 @@ def use_of(
     name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], least: int = SENTENCE, *, behind: bool = False
 ) -> Use | None:
     """Return the use of a column that is no part of a question yet; None where it is short, or alike in all rows."""
-    # ``least`` is the least median weight of its texts: none where its name says that it belongs to the question.
-    # ``behind``: it stands behind the key, as what is said about answers does, and cases seldom do.
+    # ``least``: the least median weight of its texts; ``behind``: it stands behind the key, as cases seldom do.
     filled = [(row, text) for row in rows if (text := whole_text(row.get(name)))]
     # Of an object the longest part counts: {"code": "F17", "title": "Pharmakologie"} is no text.
     parts = (text.split("\n") if isinstance(row[name], dict) else [text] for row, text in filled)
@@ -111,7 +110,6 @@ def use_of(
     if told or not long:
         return Use.EXPLAINS if told else None
     distinct = len({*texts}) >= 0.5 * len(texts)
-    # In ideographs, kana or hangul, mostly.
     east = [[3 * sum(char > "\u2e7f" for char in one) > len(one) for one in (own.stem, it)] for own, it in checked]
     foreign = sum(one is not other for one, other in east) > 0.5 * len(checked)
     return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER

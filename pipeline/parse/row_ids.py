@@ -12,8 +12,7 @@ from build_dataset.schemas.identity import row_id, sha256
 
 def with_former_names(sources: Sequence[SourceTable], released: pl.DataFrame) -> list[SourceTable]:
     """The sources with the ids under which their questions were released, where a file was renamed since."""
-    # Short ids of a source's own (1, 2, 3) count within the file's name. A file none of whose ids was released takes
-    # the name of a released one that is gone, where half of the ids that this gives say what was released under them.
+    # Short ids of a source (1, 2, 3) count within the file's name, or that of a released file that had half of them.
     contents = dict(released.select("question_id", "content_hash").iter_rows())
     gone = sorted({*released["document"].to_list()} - {source.document.document for source in sources})
     former = ((source.document.document, _former_ids(source, gone, contents)) for source in sources)

@@ -55,7 +55,7 @@ def without_running(lines: list[Line]) -> list[Line]:
         again = index >= first and _titles(line) and (code or without_digits(line.text) in titles)
         if line.kind is not LineKind.TEXT or not (again or _P.page_line.fullmatch(fold(line.text))):
             kept.append(line)
-    kept = _without_refrains(_without_scattered(_without_stamps(_without_labelled(kept))))
+    kept = _without_refrains(_without_scattered(_without_stamps(kept)))
     return _without_misread(kept, lines, {_place(line) for line in lines[:first] if _titles(line)})
 
 
@@ -81,8 +81,7 @@ def _without_misread(kept: list[Line], lines: Sequence[Line], opening: Set[tuple
 
 def _without_stamps(lines: list[Line]) -> list[Line]:
     """The lines without what a site stamps on pages: its address, or its name beside the first or last lines."""
-    # A stamp that was read as the end of a line is cut off it. Its name must have been recognised so on several pages:
-    # what stands on lines of its own may be the end of a stem, which repeats too.
+    # A stamp at the end of a line is cut off where its name stood alone on several pages: ends of stems repeat too.
     addresses = {line.page for line in lines if _P.address.fullmatch(_last_cell(line))}
     edges = (line for page in _pages(lines) for line in (*page[:STAMPED], *page[-STAMPED:]))
     cells = [(_last_cell(line), line) for line in edges if line.confidence is not None and "\t" in line.text]
@@ -101,8 +100,7 @@ def _without_stamps(lines: list[Line]) -> list[Line]:
 
 def _without_refrains(lines: list[Line]) -> list[Line]:
     """The lines without what a site prints after every item: 版权方授权…, 上一节 本书简介 下一节, its name."""
-    # Phrases of questions repeat too. They stand before options (最可能的诊断是), open a part, are the rest of a full
-    # line (综合征), or follow the line that they follow elsewhere; a refrain does none of this in nearly all places.
+    # Phrases of questions repeat too: before options, as the rest of a full line (综合征), behind the same line.
     texts = [_spaceless(line) for line in lines]
     places = group_values((text, index) for index, text in enumerate(texts) if text)
     pages = len({line.page for line in lines})
@@ -131,30 +129,19 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
 
 def _without_scattered(lines: list[Line]) -> list[Line]:
     """The lines without those that stand anywhere, as running heads do where a text has lost its pages."""
-    # Such a line, spaces, digits and signs aside, comes before options, answers, numbers and other text alike; what
-    # belongs to questions keeps its place among them. It is cut off where it is glued to another line, too.
+    # Such a line, digits and signs aside, comes before lines of all kinds; it is cut off where it is glued, too.
     texts = ((index, line.text) for index, line in enumerate(lines) if line.kind is LineKind.TEXT)
     places = group_values((letters_alone(text), index) for index, text in texts if _LONG <= len(text) <= 80)
     often = [(words, at) for words, at in places.items() if len(at) >= SCATTERED and len(words) >= _LONG]
     running = {words for words, at in often if _is_scattered(at, lines)}
     if not running:
         return lines
-    # Any few signs and digits may stand between its letters.
     forms = (r"[\W\d_]{0,4}".join(map(re.escape, words)) for words in sorted(running))
     glued = re.compile("|".join(rf"^{form}(?=.)|(?<=.){form}$" for form in forms))
     kept = [line for line in lines if line.kind is not LineKind.TEXT or letters_alone(line.text) not in running]
     rest = [(line, glued.sub("", line.text)) for line in kept]
     kept = [line if text == line.text else line.model_copy(update={"text": text}) for line, text in rest]
     return _without_scattered(kept)  # without the second line of a foot the first stands anywhere too
-
-
-def _without_labelled(lines: list[Line]) -> list[Line]:
-    """The lines without what a collection says of each item in labelled cells: 編碼：00558 出處：P.43."""
-    folded = [fold(line.text) if line.kind is LineKind.TEXT else "" for line in lines]
-    named = [tuple(_P.cell.findall(text)) if _P.labelled.fullmatch(text) else () for text in folded]
-    often = {names for names, times in Counter(named).items() if names and times >= SCATTERED}
-    often = {names for names in often if not any(map(_P.field.match, names))}
-    return [line for line, names in zip(lines, named, strict=True) if names not in often]
 
 
 def _is_scattered(indices: Sequence[int], lines: Sequence[Line]) -> bool:

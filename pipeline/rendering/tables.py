@@ -48,19 +48,7 @@ class Table:
 _ESCAPES = dict.fromkeys((*range(0x20), 0x7F), " ")  # control characters, then those with a meaning in LaTeX
 _ESCAPES |= str.maketrans(shipped_toml("build_dataset.pipeline.rendering", "templates/latex.toml"))
 _ROWS = 50  # rows of a table that fit a page
-_LATEX = Template(r"""\begin{table}\centering
-\caption{$caption}
-\begin{adjustbox}{max width=\linewidth, max totalheight=.9\textheight}
-\begin{tabular}{$columns}
-\toprule
-$head
-\midrule
-$rows
-\bottomrule
-\end{tabular}
-\end{adjustbox}
-\end{table}
-""")
+_LATEX = Template(shipped_toml("build_dataset.pipeline.rendering", "templates/table.toml")["latex"])
 
 
 def latex(table: Table) -> str:

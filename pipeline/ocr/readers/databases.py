@@ -120,8 +120,7 @@ def _bare(name: str) -> str:
 
 def with_options(grids: Grids) -> Grids:
     """Return the tables, with options that have a table of their own in the rows of their questions."""
-    # ``choice (title_id, content, is_correct)`` holds those of ``title (id, name)``; so does ``answers (question_id,
-    # A, B, C, key)``, and ``options (qid, option, optionid)`` where ``answer (qid, ansid)`` names the right ones.
+    # ``choice (title_id, content, is_correct)`` of ``title (id, name)``; ``answers (question_id, A, B, C, key)``; both.
     found = {name: _without_markup(grid) for name, grid in grids.items()}
     for name, grid in [*found.items()]:
         for header in grid[0]:

@@ -57,7 +57,6 @@ class DocxReader:
         for line, text in zip(lines, shown_options([line.text for line in lines]), strict=True):
             line.text = text
         size = document.element.body.find(f"{W}sectPr/{W}pgSz")
-        # 0 where the document does not say, or what it says is damaged.
         width, height = ((integer(size, name) or 0) / 20 for name in ("w", "h"))
         method = ReadMethod.TEXT_LAYER if lines else ReadMethod.BLANK
         reason = None if lines else "no_content"

@@ -59,7 +59,6 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
 
 def row_of(value: Any, sheet: str | None = None) -> TableRow:
     """A row with a value as its fields; what JSON does not have, of a Parquet file, as text, bytes as a picture."""
-    # One in which a key stands twice with two values is unparsed.
     fields = json.dumps(value, ensure_ascii=False, default=lambda one: PICTURE if isinstance(one, bytes) else str(one))
     if f'"{TWICE}": ' in fields:
         fields = json.dumps({"unparsed": fields, "why": _TOLD.findall(fields)[0]}, ensure_ascii=False)

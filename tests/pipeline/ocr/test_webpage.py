@@ -64,10 +64,10 @@ def test_a_page_without_text_is_told(tmp_path):
 
 def test_marks_of_markdown_do_not_hide_numbers_options_and_answers(tmp_path):
     path = tmp_path / "a.md"
-    text = "## 单选题\n\n**1.** 首选的药物是\n\n- A. 甲\n- B. 2**3 乙\n\n**答案：A**\n\n2\\. 第二题\n\n> 解析：略\n"
+    text = "## 单选题\n\n**1.** *(2)* 首选的是\n\n- A. 甲\n- B. 2**3 乙\n\n**答案：A**\n\n2\\. 第二题\n\n> 解析：略\n"
     path.write_text(text, encoding="utf-8")
     found = [line.text for line in read(path)]
-    assert found == ["单选题", "1. 首选的药物是", "A. 甲", "B. 2**3 乙", "答案：A", "2. 第二题", "解析：略"]
+    assert found == ["单选题", "1. (2) 首选的是", "A. 甲", "B. 2**3 乙", "答案：A", "2. 第二题", "解析：略"]
 
 
 @pytest.mark.parametrize("mark", ["**{}**", "__{}__", "=={}==", "<mark>{}</mark>"])
