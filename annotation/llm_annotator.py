@@ -324,7 +324,6 @@ def estimate(
     options, chosen = params.llm, params.chosen(len(reviewed))
     if chosen != "llm":
         return f"{wording.counted(len(questions), 'question')} by {chosen}: no requests, no cost"
-    prompt = label_prompt(options, choose_shots(reviewed, options.shots))
-    requests = requests_for(questions, options, prompt)
+    requests = requests_for(questions, options, label_prompt(options, choose_shots(reviewed, options.shots)))
     answer = about_tokens(example("10"))
     return estimate_requests(options, requests, store, "requests to make", answer, batched=params.batch)

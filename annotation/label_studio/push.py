@@ -185,8 +185,7 @@ class _Push:
                 counted = self.studio.project(self.project.id)
             except ReplyLostError:
                 self.lost, reply_lost = self.lost + 1, True
-                grown = len(there) + len(missing)
-                wait_until(lambda: self.studio.project(self.project.id).tasks, grown)
+                wait_until(lambda: self.studio.project(self.project.id).tasks, len(there) + len(missing))
             else:
                 expected = (len(there) + len(missing), changes.predictions_after(missing))
                 if (counted.tasks, counted.predictions) == expected and not any(t.answers for t in missing):

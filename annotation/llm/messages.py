@@ -228,8 +228,7 @@ def final_part(text: str) -> str:
     Thoughts end in `</think>`, also without an opening, which some servers' templates hold; in Harmony (gpt-oss), where
     the server passes channels on, the answer is in the channel `final`.
     """
-    bare = text.rpartition("</think>")[2]
-    return _HARMONY_END.sub("", bare.rpartition("<|channel|>final<|message|>")[2])
+    return _HARMONY_END.sub("", text.rpartition("</think>")[2].rpartition("<|channel|>final<|message|>")[2])
 
 
 def _text(content: object) -> str:

@@ -96,12 +96,7 @@ class _Helped:
         super().format_help(ctx, formatter)  # type: ignore[misc]
 
 
-class HelpedCommand(_Helped, TyperCommand):
-    """A command."""
-
-
-class HelpedGroup(_Helped, TyperGroup):
-    """A group of commands."""
+HelpedCommand, HelpedGroup = (type(base.__name__, (_Helped, base), {}) for base in (TyperCommand, TyperGroup))
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from build_dataset.pipeline.parse import cells
@@ -173,14 +173,6 @@ def side_by_side(columns: list[str], names: list[str], size: int, length: Callab
     if not whole and length is not None:
         whole = [run[1:] for run in runs if len(run) == size + 1 and max(run, key=length) == run[0]]
     return whole[0] if len(whole) == 1 else []
-
-
-def headless(names: Sequence[str], first: Sequence[str], rows: Sequence[Fields]) -> dict[str, dict[str, str]]:
-    """Return the column of options and those without a header behind it as one group: 选项 over four columns."""
-    behind = takewhile(lambda name: name.startswith("column_"), names[names.index(first[0]) + 1 :] if first else ())
-    run = [*first, *behind]
-    alike = len(run) > 1 and all(looks_like(name, rows, first) for name in run)
-    return {"": {label_at(at): name for at, name in enumerate(run)}} if alike else {}
 
 
 def numbered_texts(columns: Sequence[str], rows: Sequence[Fields]) -> list[str]:

@@ -9,51 +9,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from operator import attrgetter
-from statistics import mode
 
-from build_dataset.pipeline.parse.folding import unpunctuated
 from build_dataset.pipeline.parse.heads import is_section_head
 from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.documents import Line, LineKind
-from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 _ALPHABETS, _place = _P.table("alphabets"), attrgetter("lastindex")
 MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
 MIN_SHARE = 0.8  # share of questions that must have counted options
 MIN_ROWS = 8  # least number of rows with a key beside their number
-MOST_ABOVE = 9  # most lines between the end of a stem and a line that says one of its options again
 MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
-
-
-def told_by_text(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines with letters before options without any, of which a line below says one again: Correcta: 乙.
-
-    Between the end of a stem, which asks, and that line stand the options of an item, as many as at most others.
-    """
-    plain = [line.text if line.box is None and line.kind is LineKind.TEXT else "" for line in lines]
-    texts = [_P.list_sign.sub("", text).strip() for text in plain]
-    matches = [(at, match) for at, text in enumerate(texts) if (match := _P.told.fullmatch(text))]
-    told = group_values((match["word"].casefold(), _repeated(texts, at, match["said"])) for at, match in matches)
-    changed: dict[int, str] = {}
-    for items in told.values():
-        runs = [(run, again[0]) for run, again in items if len(again) == 1]
-        size = mode(len(run) for run, _ in runs) if len(runs) >= max(MIN_QUESTIONS, MIN_SHARE * len(items)) else 0
-        for run, again in runs if size >= MIN_OPTIONS else ():
-            if len(run) == size:
-                changed |= {line: f"{label}. {texts[line]}" for label, line in zip(LABELS, run, strict=False)}
-                changed[run.stop] = f"答案：{LABELS[again - run.start]}"
-    return [line.model_copy(update={"text": changed[at]}) if at in changed else line for at, line in enumerate(lines)]
-
-
-def _repeated(texts: Sequence[str], end: int, said: str) -> tuple[range, list[int]]:
-    """Return the lines from the end of the stem above a line to it, and those of them that say a text."""
-    above = range(end - 1, max(-1, end - MOST_ABOVE), -1)
-    run = range(next((at + 1 for at in above if not texts[at] or _P.asked.search(texts[at])), end), end)
-    labelled = any(_P.marked.match(texts[at]) for at in run)
-    return run, [at for at in run if not labelled and unpunctuated(texts[at]) == unpunctuated(said)]
 
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
@@ -98,7 +65,7 @@ def _keyed_rows(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     keys = {at: match["key"] or match["before"] for at, match in rows.items()}
     if len(rows) < MIN_ROWS or len({*keys.values()}) < MIN_QUESTIONS:
         return []
-    changed, read = dict[int, str](), 0
+    changed = dict[int, str]()
     for start, end in pairwise([*rows, len(pieces)]):
         texts = dict(zip(range(start, end), [lines[start][rows[start].end() :], *lines[start + 1 : end]], strict=True))
         marks = [(at, mark) for at, text in texts.items() for mark in _P.inline.finditer(text)]
@@ -109,13 +76,12 @@ def _keyed_rows(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         runs_on = alike and signs[first:] == [*map(str, range(1, count + 1))]
         if not runs_on or count < max(MIN_OPTIONS, *map(int, keys[start])):
             continue
-        read += 1
         for label, (at, mark) in reversed([*zip(LABELS, marks[first:], strict=False)]):
             texts[at] = f"{texts[at][: mark.start()]}\n{label}. {texts[at][mark.end() :]}"
         letters = "".join(LABELS[int(digit) - 1] for digit in sorted(keys[start]))
         texts[start] = f"({letters}){rows[start]['number'] or rows[start]['after']}. {texts[start].lstrip()}"
         changed |= {at: text for at, text in texts.items() if lines[at]}
-    if read < MIN_SHARE * len(rows):
+    if sum(at in changed for at in rows) < MIN_SHARE * len(rows):
         return []
     texts_of = ((piece, changed.get(at, piece.text).split("\n")) for at, piece in enumerate(pieces))
     return [replace(piece, text=text) for piece, texts in texts_of for text in texts if text.strip() or len(texts) == 1]

@@ -115,7 +115,6 @@ class _Search(TableCells):
             self.columns.comma = sources.mark_between(self.rows, roles["options"], roles.get("answer", ()), ",，、", 0)
         single = [name for name in self.names if not isinstance(next(iter(self._values(name)), None), list | dict)]
         groups = sources.likely_options(single, self.filled)
-        groups = sources.headless(self.names, roles.get("options", ())[:1], self.rows) or groups
         words = [*groups]
         if len(words) > 1:
             first, second = [", ".join(list(groups[word].values())[:5]) for word in words[:2]]

@@ -138,9 +138,8 @@ def left_over(paper: ParsedPaper) -> Mapping[str, Sequence[ParsedLine]]:
 
 def _is_cover(piece: ParsedLine) -> bool:
     """Return whether a line outside the items is a title, an instruction or a field of a form, or no text."""
-    text = piece.text
-    known = TITLE.search(text) or INSTRUCTION.search(text) or _P.cover.search(text)
-    return piece.kind in REGIONS or piece.centred or known is not None
+    known = any(form.search(piece.text) for form in (TITLE, INSTRUCTION, _P.cover))
+    return piece.kind in REGIONS or piece.centred or known
 
 
 def _claimed(paper: ParsedPaper) -> set[tuple[int, int]]:

@@ -9,7 +9,7 @@ import polars as pl
 from build_dataset.pipeline.parse import lines as paper_lines
 from build_dataset.pipeline.parse.assemble import drafts_of
 from build_dataset.pipeline.parse.columns import Columns
-from build_dataset.pipeline.parse.counted import told_by_text, with_letters
+from build_dataset.pipeline.parse.counted import with_letters
 from build_dataset.pipeline.parse.cut import cut
 from build_dataset.pipeline.parse.heads import NumberStyle, number_candidate, stated_total
 from build_dataset.pipeline.parse.judge import check_gates
@@ -131,7 +131,7 @@ def _read(task: tuple[str, pl.DataFrame]) -> ParsedPaper:
 
 def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    pieces = with_letters(paper_lines.parsed_lines(told_by_text(lines)))
+    pieces = with_letters(paper_lines.parsed_lines(lines))
     pieces = paper_lines.in_one_script(paper_lines.plain_notation(pieces))
     parts = _numbered_once(split_answer_lines(pieces))
     kept = {paper_lines.place_of(piece) for piece in parts}

@@ -128,8 +128,7 @@ def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Pl
     """Return what the library leaves out: pictures and formats by sheet, texts with raised or lowered characters."""
     # ``UnreadableDocument``: broken; too_large for a sheet to be laid out; no_value of a formula never calculated.
     pictures, shown = dict[str, tuple[Place, ...]](), dict[str, dict[Place, str]]()
-    damage = refused_as("broken", "the archive is cut short or damaged", _DAMAGE)
-    with damage, zipfile.ZipFile(path) as archive:
+    with refused_as("broken", "the archive is cut short or damaged", _DAMAGE), zipfile.ZipFile(path) as archive:
         members = set(archive.namelist())
         for name in sorted(members):
             if name.startswith("xl/worksheets/") and name.endswith(".xml"):
