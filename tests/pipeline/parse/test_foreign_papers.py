@@ -172,11 +172,6 @@ def test_a_stem_whose_beginning_stands_elsewhere_waits():
     assert outcome(text.replace("2. ", "2. 则该药的剂量及")) == ["1A", "3A", "?2 text_left_over"]
 
 
-def test_options_without_labels_that_are_more_than_at_other_items_wait():
-    items = [f"{at}. {stem}？\n甲{at}\n乙{at}\n丙{at}\nCorrecta: 乙{at}" for at, stem in enumerate(STEMS, 1)]
-    assert outcome("\n".join(items).replace("丙3", "丙3\n丁3")) == ["1B", "2B", "?3 no_options"]
-
-
 def test_greek_letters_that_count_nothing_label_no_options():
     items = [f"{at}. (α) {stem}\n(β) 脉\n(γ) 气\n{FOUR}\n答案：C" for at, stem in enumerate(STEMS, 1)]
     assert stems("\n".join(items))[0].startswith("(α) 脾的功能是")

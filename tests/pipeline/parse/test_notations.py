@@ -57,8 +57,6 @@ def parsed(text):
         "Bài {at}: {name}病首选的是\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁\nĐáp án: B",
         "{at}. {name}病首选的是？B\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁",
         "{at}. {name}病首选的是\n[ ] a. {name}甲\n[ ] b. {name}乙\n[ ] c. {name}丙\n✅ Réponse correcte : b",
-        "{at}. {name}病首选的是？\n{name}甲\n{name}乙\n{name}丙\n{name}丁\nCORRECTA: {name}乙",
-        "{at}. {name}病首选的是：\n- {name}甲\n- {name}乙\n- {name}丙\nPoprawne: {name}乙",
         "{at}. {name}病首选的是\nА) {name}甲\nБ) {name}乙\nВ) {name}丙\nГ) {name}丁\nОтвет: Б",
         "{at}. {name}病首选的是\nأ) {name}甲\nب) {name}乙\nج) {name}丙\nد) {name}丁\nالإجابة: ب",
         "{at}. {name}病首选的是\n(क) {name}甲\n(ख) {name}乙\n(ग) {name}丙\n(घ) {name}丁\nउत्तर: (ख)",
