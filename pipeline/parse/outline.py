@@ -87,7 +87,7 @@ class Outline:
 
     @property
     def lost_groups(self) -> list[Group]:
-        """What is shared by items that were not read."""
+        """Groups none of whose items were read."""
         taken = {id(item.group) for item in self.items}
         return [group for group in self.groups if group.pieces and id(group) not in taken]
 
