@@ -103,8 +103,7 @@ def _decide(
         return None, LabelStatus.DISPUTED
     if rulings:
         [ruling] = rulings
-        agreed = unanimous and experts[0] == ruling
-        return ruling, LabelStatus.AGREED if agreed else LabelStatus.ADJUDICATED
+        return ruling, LabelStatus.AGREED if unanimous and experts[0] == ruling else LabelStatus.ADJUDICATED
     if not experts:
         return (stated.label if stated is not None else None), LabelStatus.UNREVIEWED
     if len(experts) == 1:
@@ -257,8 +256,7 @@ def decided_corrections(
         winner = max(rulings, key=latest, default=group[0] if alike else None)
         loser = CorrectionStatus.DECLINED if winner or question_id in closed else CorrectionStatus.PROPOSED
         for each in group:
-            wins = winner is not None and each.after == winner.after
-            status = CorrectionStatus.ACCEPTED if wins else loser
+            status = CorrectionStatus.ACCEPTED if winner is not None and each.after == winner.after else loser
             decided.append(each.model_copy(update={"status": status}))
     return decided
 

@@ -104,8 +104,7 @@ def render(question: Question) -> str:
 
 def as_data(text: str) -> str:
     """Return a text that neither closes the tag in which it stands nor begins another turn."""
-    text = text.replace("题目>", "题目＞")
-    return _TOKEN.sub(lambda found: found[0].translate(_WIDE), text)
+    return _TOKEN.sub(lambda found: found[0].translate(_WIDE), text.replace("题目>", "题目＞"))
 
 
 def _describe(dimension: Dimension) -> str:

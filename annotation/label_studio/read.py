@@ -203,8 +203,7 @@ class _Answer:
         if len(verdicts) != 1:
             self.reject("missing_verdict", f"{self.reviewer} chose no verdict")
         elif verdicts == [UNSURE]:
-            note = self._text(screen.NOTE) or "no note"
-            self.reject(UNSURE, f"{self.reviewer} could not tell: {note}")
+            self.reject(UNSURE, f"{self.reviewer} could not tell: {self._text(screen.NOTE) or 'no note'}")
         elif verdicts == [DROP] or (
             self._correct(screen.CORRECTED, screen.BASE, changed_text)
             & self._correct(screen.CORRECTED_KEY, screen.BASE, changed_key)

@@ -187,8 +187,7 @@ def waste_cost(waste: Waste, options: LlmOptions) -> tuple[float, float]:
     The possible cost of a batch counts at the full price.
     """
     known = options.cost(waste.prompt_tokens, waste.completion_tokens)
-    unseen = options.cost(waste.most_prompt, waste.most_completion)
-    return known or 0.0, unseen or 0.0
+    return known or 0.0, options.cost(waste.most_prompt, waste.most_completion) or 0.0
 
 
 def over_cap(request: ChatRequest, options: LlmOptions) -> Failed:

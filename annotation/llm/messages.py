@@ -325,8 +325,7 @@ def strict_object(properties: Mapping[str, Any]) -> dict[str, Any]:
 def answer_form(how: str, name: str, properties: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the ``response_format`` to send: the strict schema for ``json_schema``, nothing for ``none``."""
     if how == "json_schema":
-        schema = {"name": name, "strict": True, "schema": strict_object(properties)}
-        return {"type": how, "json_schema": schema}
+        return {"type": how, "json_schema": {"name": name, "strict": True, "schema": strict_object(properties)}}
     return None if how == "none" else {"type": how}
 
 

@@ -69,8 +69,7 @@ def submission(run: str, out: Path, config: ConfigBase) -> None:
     from build_dataset.pipeline.runtime.publish import built
     from build_dataset.schemas.evaluation import Prediction
 
-    predictions = list(Prediction.from_frame(built(config.dataset.build, "evaluate/predictions")))
-    save(out, write(predictions, run))
+    save(out, write(list(Prediction.from_frame(built(config.dataset.build, "evaluate/predictions"))), run))
     print_line(f"written to {shown(out)}")
 
 

@@ -54,8 +54,7 @@ class WebPageReader(OnePageReader):
 
     def recognises(self, head: bytes, suffix: str) -> bool:
         """Return whether it is text and is called so, or begins as HTML does; as a PDF it is a download that failed."""
-        named = suffix in _SUFFIXES or (begins_as_html(head) and suffix != ".pdf")
-        return named and looks_like_text(head)
+        return (suffix in _SUFFIXES or (begins_as_html(head) and suffix != ".pdf")) and looks_like_text(head)
 
     def lines(self, path: Path) -> list[PageLine]:
         """Return its lines; a picture is a figure in its place."""
