@@ -40,9 +40,6 @@ LINES: dict[str, Callable[[int, str, list[str], int], dict[str, Any]]] = {
         "question_id": n, "question": q, "options": o, "answer": "ABCD"[a], "answer_index": a, "category": "bio"
     },
     "cybermetric": lambda _, q, o, a: {"question": q, "answers": by_letter(o), "solution": "ABCD"[a]},
-    "one header over all": lambda _, q, o, a: {
-        "stem": q, "options": o[0], "column_3": o[1], "column_4": o[2], "column_5": o[3], "answer": "ABCD"[a]
-    },
     "instructions": lambda _, q, o, a: {
         "instruction": "\n".join([q, *map("{}. {}".format, "ABCD", o)]), "input": "", "output": "ABCD"[a]
     },
