@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from build_dataset.pipeline.ocr.language.counts import BREAK, Codes, Values, codes_of
 from build_dataset.pipeline.ocr.language.letters import is_ideograph
@@ -19,7 +20,6 @@ _SEEN = 32  # Characters that the network sees, the asked one among them
 _MASK, _UNKNOWN = 1, 2  # Numbers that stand for no character of the table
 _LEARNED = 20  # Least times that a character stood in the text it learned from
 _AT_ONCE = 64  # Places that are looked at together: some 30 MB
-_EPSILON = 1e-5
 
 
 class LayerWeights(NamedTuple):
@@ -79,22 +79,22 @@ class Network:
         middles = (np.cumsum(other) - 1)[np.array([starts[row] + at for row, at, _ in asked], np.intp)] + _SEEN
         windows = joined[middles[:, None] + np.arange(_SEEN) - _SEEN // 2]
         found: list[Values] = []
-        for start in range(0, len(asked), _AT_ONCE):
-            for (*_, chars), logs in zip(asked[start:], self._told(windows[start : start + _AT_ONCE]), strict=False):
-                at = self._numbers[codes_of("".join(chars))]
-                found.append(np.where(self._known[at], logs[at], np.float32(np.nan)))
+        with threadpool_limits(1):  # As processes read side by side; and sums in one order, on any machine
+            for start in range(0, len(asked), _AT_ONCE):
+                told = self._told(windows[start : start + _AT_ONCE])
+                for (*_, chars), logs in zip(asked[start:], told, strict=False):
+                    at = self._numbers[codes_of("".join(chars))]
+                    found.append(np.where(self._known[at], logs[at], np.float32(np.nan)))
         return found
 
     def _told(self, windows: Codes) -> Values:
-        """Return the natural logarithm of each character's probability in the middle of each window."""
-        windows = windows.copy()
+        """Return the natural logarithm of each character's probability in the middle, now hidden, of each window."""
         windows[:, _SEEN // 2] = _MASK
         state = _even(self._characters[windows])
         for at, block in enumerate(self._blocks):
             middle = slice(_SEEN // 2, _SEEN // 2 + 1) if at == len(self._blocks) - 1 else slice(None)
             state = self._attended(state, block, middle)
-            inner = np.maximum(_even(state) @ block.wide, 0)
-            state = state + (inner * inner) @ block.narrow
+            state = state + np.square(np.maximum(_even(state) @ block.wide, 0)) @ block.narrow
         told = _even(state[:, 0]) @ self._last @ self._characters.T + self._bias
         told -= told.max(axis=1, keepdims=True)
         return np.asarray(told - np.log(np.exp(told).sum(axis=1, keepdims=True)))
@@ -120,4 +120,4 @@ class Network:
 
 def _even(values: Values) -> Values:
     """Return vectors of one length."""
-    return np.asarray(values / np.sqrt(np.square(values).mean(axis=-1, keepdims=True) + _EPSILON))
+    return np.asarray(values / np.sqrt(np.square(values).mean(axis=-1, keepdims=True) + 1e-5))

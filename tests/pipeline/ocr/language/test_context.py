@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 from build_dataset.pipeline.ocr.language.context import Network
 
@@ -58,3 +59,15 @@ def test_many_places_are_told_as_each_by_itself():
 
 def test_nothing_asked_is_nothing_told():
     assert NETWORK.logs(["肝炎"], []) == []
+
+
+def test_the_network_computes_on_one_thread(monkeypatch):
+    told, seen = Network._told, set()
+
+    def noted(own, windows):
+        seen.update(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        return told(own, windows)
+
+    monkeypatch.setattr(Network, "_told", noted)
+    logs(["下列敘述何者正確"], "敘")
+    assert seen == {1}
