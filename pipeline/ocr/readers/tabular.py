@@ -24,7 +24,6 @@ _P = Patterns(__name__)
 MAX_DEPTH = 9  # Objects within objects until a list of questions is found
 MAX_CELL = 10_000_000  # Characters of a cell of a CSV file: beyond it a quote was never closed
 _BROKEN = 50  # Lines of a CSV file that may be left out; the file is read anew after each
-_KEYED = 0.05  # Share of texts under a name that holds them from which on names are stems with their options
 _LONG = 40  # Characters of a text that is more than a heading
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _OF_ONE = {"options", "answer"}  # Roles that only a question has, not the chapter that it is in
@@ -87,10 +86,7 @@ def questions(value: Any, depth: int = 0) -> Iterator[Any]:
             inner = [] if depth >= MAX_DEPTH or is_asked(item) else [*_inner(item, depth)]
             yield from inner or [item]
     elif isinstance(value, dict) and depth < MAX_DEPTH:
-        cut = [(key.split("|"), said) for key, said in value.items() if isinstance(said, str)]
-        if sum(said in parts[1:] for parts, said in cut) > max(1, _KEYED * len(value)):  # {"stem|甲|乙": "甲"}
-            yield from ({"question": parts[0], "options": parts[1:], "answer": said} for parts, said in cut)
-        elif columns := _columns(value):
+        if columns := _columns(value):
             yield from columns
         elif inner := [*_inner(value, depth)]:
             yield from _with_texts(inner, value)
