@@ -206,14 +206,6 @@ def test_a_label_before_every_stem_is_no_part_of_it():
     assert stems("\n".join(items)) == [f"A man of {50 + at} has fever." for at in range(1, 5)]
 
 
-def test_what_a_collection_says_of_each_item_belongs_to_none():
-    items = [
-        f"編碼：{500 + at}\t出處：P.{at}\t來源：{'課本習作'[at % 2 * 2 :][:2]}\n（C）{at}.下列何者正確{at}？\n{FOUR}"
-        for at in range(1, 9)
-    ]
-    assert outcome("\n".join(items)) == [f"{at}C" for at in range(1, 9)]
-
-
 @pytest.mark.parametrize("marked", [0, 5, 60])
 def test_blanks_that_give_the_answers_which_no_mark_gives_are_a_habit(marked):
     items = [f"{at}. 下列第{at}项是\n{FOUR}\n答案：B" for at in range(1, marked + 1)]
