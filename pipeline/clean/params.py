@@ -14,7 +14,7 @@ class CleanParams(Params):
     """The ``[clean]`` section of ``dataset.toml``."""
 
     figures: Literal["drop", "keep", "text"] = option(
-        "drop", "Of questions that need a figure; keep: exported with it, in a split of their own; text: kept without it."
+        "drop", "Questions that need a figure; keep: exported with it, in a split of their own; text: kept without it."
     )
     keep_tables: bool = option(False, "Keep questions that need a table.")
     keep_formulas: bool = option(False, "Keep questions with a formula that could not be read.")
