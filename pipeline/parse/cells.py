@@ -191,8 +191,6 @@ def _from_mapping(value: Mapping[Any, Any]) -> Options:
         return labelled(zip(map(str, labels), texts, strict=True))
     if all(mark in (0, 1) for mark in value.values()) and not all(map(_is_label, value)):
         return _flagged(list(value), list(value.values()))
-    if value and all(isinstance(part, Mapping) for part in value.values()):  # {"a": {"content": "甲", "correct": true}}
-        return _from_objects([{**part, "label": key} for key, part in value.items()])
     pairs = [(_label(str(key)), text) for key, text in value.items()]
     if {"A", "B"} <= {*map(str, value)}:  # {"tip": 1, "A": "甲", "B": "乙"}: a number beside them is no option
         pairs = [(label, text) for label, text in pairs if label in LABELS or isinstance(text, str)]
@@ -215,12 +213,6 @@ def _label(key: str) -> str:
 def _from_list(value: list[Any]) -> Options:
     if value and all(isinstance(item, Mapping) for item in value):
         return _from_objects(value)
-    if value and all(isinstance(item, list) and len(item) > 1 for item in value):
-        firsts, seconds, *_ = zip(*value, strict=False)
-        if all(isinstance(flag, bool) for flag in seconds):  # ["甲", true]
-            return _flagged(firsts, seconds)
-        if all(len(item) == 2 for item in value):
-            return labelled((_label(str(label)), text) for label, text in value)
     texts = [_option(item) for item in value]
     if run := option_labels.signed([text for text in texts if text]):
         return labelled(run)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import pairwise
 from operator import attrgetter
 
-from build_dataset.pipeline.parse.heads import is_section_head
 from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
@@ -24,7 +23,7 @@ MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the quest
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces of a paper, counted options and keys by number as letters; of others as they are."""
-    pieces = _numbered(_with_latin_labels(pieces))
+    pieces = _with_latin_labels(pieces)
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
     keyed = sum(_P.key.fullmatch(line) is not None for line in lines)
     lettered = sum(_P.lettered.match(line) is not None for line in lines)
@@ -79,16 +78,6 @@ def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], key: r
     for mark in reversed(run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip()]):
         text = f"{text[: mark.start()]}{LABELS[_place(mark) - 1]}. {text[mark.end() :]}"
     return text
-
-
-def _numbered(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
-    """Return the pieces of a list of Markdown, whose items all say 1., with the numbers that it shows."""
-    marks = {at: match for at, piece in enumerate(pieces) if (match := _P.dotted.match(piece.text))}
-    alike = len(marks) > MIN_QUESTIONS and {mark[0].strip() for mark in marks.values()} == {"1."}
-    if not alike or any(is_section_head(piece.text) for piece in pieces):
-        return pieces
-    shown = {at: f"{number}. {pieces[at].text[mark.end() :]}" for number, (at, mark) in enumerate(marks.items(), 1)}
-    return [replace(piece, text=shown.get(at, piece.text)) for at, piece in enumerate(pieces)]
 
 
 def _behind_keys(lines: Sequence[str], keys: Sequence[int]) -> list[int]:
