@@ -213,6 +213,8 @@ def _label(key: str) -> str:
 def _from_list(value: list[Any]) -> Options:
     if value and all(isinstance(item, Mapping) for item in value):
         return _from_objects(value)
+    if value and all(isinstance(item, list) and len(item) > 1 and isinstance(item[1], bool) for item in value):
+        return _flagged([text for text, *_ in value], [flag for _, flag, *_ in value])  # ["甲", true]
     texts = [_option(item) for item in value]
     if run := option_labels.signed([text for text in texts if text]):
         return labelled(run)
