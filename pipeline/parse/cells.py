@@ -191,6 +191,8 @@ def _from_mapping(value: Mapping[Any, Any]) -> Options:
         return labelled(zip(map(str, labels), texts, strict=True))
     if all(mark in (0, 1) for mark in value.values()) and not all(map(_is_label, value)):
         return _flagged(list(value), list(value.values()))
+    if value and all(isinstance(part, Mapping) for part in value.values()):  # {"a": {"content": "甲", "correct": true}}
+        return _from_objects([{**part, "label": key} for key, part in value.items()])
     pairs = [(_label(str(key)), text) for key, text in value.items()]
     if {"A", "B"} <= {*map(str, value)}:  # {"tip": 1, "A": "甲", "B": "乙"}: a number beside them is no option
         pairs = [(label, text) for label, text in pairs if label in LABELS or isinstance(text, str)]
