@@ -92,7 +92,8 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     likely = [(label, it) for label, it in needles if it and (it in compact or compact[-2:] in it)]
     if not likely:
         return {}
-    kept = [*chain.from_iterable(range(*word.span()) for word in re.finditer(r"\S+", bare))]
+    spaced = len(compact) < len(bare)
+    kept = [*chain.from_iterable(range(*it.span()) for it in re.finditer(r"\S+", bare))] if spaced else range(len(bare))
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
     for label, needle in likely:

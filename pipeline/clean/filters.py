@@ -146,7 +146,7 @@ def needs_formula(question: Question, params: CleanParams) -> str | None:
 
 def _points_at(kind: str, question: Question, params: CleanParams) -> str | None:
     """A figure or table stands inside the question, or its text points at one."""
-    if getattr(params, f"keep_{kind}s"):
+    if params.keep_tables if kind == "table" else params.figures == "text":
         return None
     if kind in (question.attachments or []):
         return f"a {kind} stands inside the question on its page"

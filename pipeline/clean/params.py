@@ -13,10 +13,9 @@ PATTERNS = Patterns("validity", files("build_dataset.pipeline.clean"))
 class CleanParams(Params):
     """The ``[clean]`` section of ``dataset.toml``."""
 
-    figures: Literal["drop", "keep"] = option(
-        "drop", "keep: questions that need a figure are exported with their cut-out, in a split of their own."
+    figures: Literal["drop", "keep", "text"] = option(
+        "drop", "Questions that need a figure; keep: exported with it, in a split of their own; text: kept without it."
     )
-    keep_figures: bool = option(False, "Keep questions that need a figure.")
     keep_tables: bool = option(False, "Keep questions that need a table.")
     keep_formulas: bool = option(False, "Keep questions with a formula that could not be read.")
     min_options: int = option(2, "Fewest options a question may have.", ge=2)

@@ -18,7 +18,6 @@ from build_dataset.schemas.documents import LineKind, Part
 from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
-ITEMS_BEHIND = 3  # least number of items for options behind answers to be a source's way
 ANSWERING = 0.8  # share of a run's items that must be key entries for the run to be a key without a head
 
 
@@ -27,8 +26,6 @@ def drafts_of(outline: Outline) -> list[Draft]:
     drafts: list[Draft] = []
     texts = [parts.split_off(text_of(item.pieces)) for item in outline.items]
     all_fields = [item_fields.split_fields(text) for text, _ in texts]
-    if _options_behind(outline, [text for text, _ in texts], all_fields):
-        all_fields = [item_fields.split_fields(text, behind=True) for text, _ in texts]
     habits = Habits([text for text, _ in texts], all_fields)
     explaining = _explaining(outline, all_fields)
     answering = _answering(outline, all_fields)
@@ -47,18 +44,6 @@ def drafts_of(outline: Outline) -> list[Draft]:
     parts.continue_cases(drafts)
     _flag_shifted(drafts)
     return drafts
-
-
-def _options_behind(outline: Outline, texts: Sequence[str], all_fields: Sequence[item_fields.Fields]) -> bool:
-    """Return whether the source prints options behind answers: no stem has any before, four of five behind one."""
-    # 答案：B / 本题考查…… / A. 甲错误 explains options that items share.
-    kinds = {announcement(block.text).kind for block in outline.blocks}
-    shared = any(item.group for item in outline.items) or not kinds.isdisjoint(SHARED_OPTIONS)
-    asked = [text for text, fields in zip(texts, all_fields, strict=True) if fields.answers and fields.head.strip()]
-    if shared or len(asked) < ITEMS_BEHIND or any(find_run(fields.head) for fields in all_fields):
-        return False
-    behind = [find_run(item_fields.split_fields(text, behind=True).head) is not None for text in asked]
-    return sum(behind) >= ANSWERING * len(asked)
 
 
 def _explaining(outline: Outline, all_fields: Sequence[item_fields.Fields]) -> set[int]:
@@ -237,12 +222,10 @@ def _answer(draft: Draft, fields: item_fields.Fields, reading: ItemText) -> None
     beside = reading.beside
     if not (labels := [label for label, _ in draft.options]):
         return
-    signed = draft.take_signs() if reading.habits.graded and fields.answered else ""
     marked = take_marks(draft, habit=reading.habits.marks)  # A.甲(正确答案)
     quoted = item_fields.by_text(fields.answer_texts, draft.options)  # 答案：青霉素
-    printed = [*fields.answers, *filter(None, (beside, marked, signed))]
-    told = [*printed, *filter(None, [signed and quoted])]
-    stated = {"".join(sorted(answer)) for answer in told if set(answer) <= set(labels)}
+    printed = [*fields.answers, *filter(None, (beside, marked))]
+    stated = {"".join(sorted(answer)) for answer in printed if set(answer) <= set(labels)}
     if len(stated) > 1:  # （C）1. … 答案：B
         draft.flag("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
     if quoted:

@@ -12,7 +12,7 @@ from typing import Any
 from build_dataset.pipeline.parse import labels as option_labels
 from build_dataset.pipeline.parse.labels import AFTER, CLOSE, LABELS, OPEN, Pairs, label_at
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.columns import in_language, option_of, plain_header, vocabulary
+from build_dataset.schemas.columns import option_of, plain_header, vocabulary
 
 _P = Patterns(__name__)
 Fields = Mapping[str, Any]  # a row's values by the name of their column
@@ -41,15 +41,6 @@ class Options:
     inside: Sequence[str] = ()  # labels of options in which another label may stand: A.甲 B.乙C.丙
     named: Mapping[str, str] = field(default_factory=dict)
     """Labels by the header of the option's column, as ``plain_header`` has it, since keys may name it: 选1, option3."""
-
-
-def in_one_language(value: Any) -> Any:
-    """A value whose texts stand in several languages, {"zh": …, "en": …}, in one: the last by code, zh before en."""
-    if isinstance(value, list):
-        return [in_one_language(part) if isinstance(part, _NESTED) else part for part in value]
-    if len(value) > 1 and all(in_language(f"text_{name}") for name in value):
-        return value[max(value)]
-    return {name: in_one_language(part) if isinstance(part, _NESTED) else part for name, part in value.items()}
 
 
 def text_of(fields: Fields, names: Iterable[str]) -> str | None:
@@ -224,12 +215,8 @@ def _label(key: str) -> str:
 def _from_list(value: list[Any]) -> Options:
     if value and all(isinstance(item, Mapping) for item in value):
         return _from_objects(value)
-    if value and all(isinstance(item, list) and len(item) > 1 for item in value):
-        firsts, seconds, *_ = zip(*value, strict=False)
-        if all(isinstance(flag, bool) for flag in seconds):  # ["甲", true]
-            return _flagged(firsts, seconds)
-        if all(len(item) == 2 for item in value):
-            return labelled((_label(str(label)), text) for label, text in value)
+    if value and all(isinstance(item, list) and len(item) > 1 and isinstance(item[1], bool) for item in value):
+        return _flagged([text for text, *_ in value], [flag for _, flag, *_ in value])  # ["甲", true]
     texts = [_option(item) for item in value]
     if run := option_labels.signed([text for text in texts if text]):
         return labelled(run)

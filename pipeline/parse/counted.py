@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import pairwise
 from operator import attrgetter
 
-from build_dataset.pipeline.parse.heads import is_section_head
 from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
@@ -19,15 +18,12 @@ _P = Patterns(__name__)
 _ALPHABETS, _place = _P.table("alphabets"), attrgetter("lastindex")
 MIN_QUESTIONS, MIN_OPTIONS = 2, 3  # least number of questions, and of options of each
 MIN_SHARE = 0.8  # share of questions that must have counted options
-MIN_ROWS = 8  # least number of rows with a key beside their number
 MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
 
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces of a paper, counted options and keys by number as letters; of others as they are."""
-    if keyed_rows := _keyed_rows(pieces):
-        return keyed_rows
-    pieces = _numbered(_with_latin_labels(pieces))
+    pieces = _with_latin_labels(pieces)
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
     keyed = sum(_P.key.fullmatch(line) is not None for line in lines)
     lettered = sum(_P.lettered.match(line) is not None for line in lines)
@@ -53,38 +49,6 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         order = [*dict.fromkeys([*order, *range(len(lines))])]
         return [replace(pieces[at], text=changed.get(at, pieces[at].text)) for at in order]
     return [*pieces]
-
-
-def _keyed_rows(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
-    """Return the pieces of a paper whose keys stand beside the numbers, as letters; none for others.
-
-    1. (3) 首選的是①甲②乙③丙, or (3) 1. 首選的是 with its options below.
-    """
-    lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
-    rows = {at: match for at, line in enumerate(lines) if (match := _P.keyed_row.match(line))}
-    keys = {at: match["key"] or match["before"] for at, match in rows.items()}
-    if len(rows) < MIN_ROWS or len({*keys.values()}) < MIN_QUESTIONS:
-        return []
-    changed = dict[int, str]()
-    for start, end in pairwise([*rows, len(pieces)]):
-        texts = dict(zip(range(start, end), [lines[start][rows[start].end() :], *lines[start + 1 : end]], strict=True))
-        marks = [(at, mark) for at, text in texts.items() for mark in _P.inline.finditer(text)]
-        signs = [unicodedata.normalize("NFKC", mark[0]).strip("( )") for _, mark in marks]
-        first = max((place for place, sign in enumerate(signs) if sign == "1"), default=0)
-        count = len(signs) - first
-        alike = len({mark[0][0] in "(（" for _, mark in marks[first:]}) == 1
-        runs_on = alike and signs[first:] == [*map(str, range(1, count + 1))]
-        if not runs_on or count < max(MIN_OPTIONS, *map(int, keys[start])):
-            continue
-        for label, (at, mark) in reversed([*zip(LABELS, marks[first:], strict=False)]):
-            texts[at] = f"{texts[at][: mark.start()]}\n{label}. {texts[at][mark.end() :]}"
-        letters = "".join(LABELS[int(digit) - 1] for digit in sorted(keys[start]))
-        texts[start] = f"({letters}){rows[start]['number'] or rows[start]['after']}. {texts[start].lstrip()}"
-        changed |= {at: text for at, text in texts.items() if lines[at]}
-    if sum(at in changed for at in rows) < MIN_SHARE * len(rows):
-        return []
-    texts_of = ((piece, changed.get(at, piece.text).split("\n")) for at, piece in enumerate(pieces))
-    return [replace(piece, text=text) for piece, texts in texts_of for text in texts if text.strip() or len(texts) == 1]
 
 
 def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
@@ -114,16 +78,6 @@ def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], key: r
     for mark in reversed(run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip()]):
         text = f"{text[: mark.start()]}{LABELS[_place(mark) - 1]}. {text[mark.end() :]}"
     return text
-
-
-def _numbered(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
-    """Return the pieces of a list of Markdown, whose items all say 1., with the numbers that it shows."""
-    marks = {at: match for at, piece in enumerate(pieces) if (match := _P.dotted.match(piece.text))}
-    alike = len(marks) > MIN_QUESTIONS and {mark[0].strip() for mark in marks.values()} == {"1."}
-    if not alike or any(is_section_head(piece.text) for piece in pieces):
-        return pieces
-    shown = {at: f"{number}. {pieces[at].text[mark.end() :]}" for number, (at, mark) in enumerate(marks.items(), 1)}
-    return [replace(piece, text=shown.get(at, piece.text)) for at, piece in enumerate(pieces)]
 
 
 def _behind_keys(lines: Sequence[str], keys: Sequence[int]) -> list[int]:

@@ -23,7 +23,6 @@ BLANKS = 0.6  # share of stems with one bracket of letters for the paper to prin
 MANY_BLANKS = 10  # least number of them where items with their answer behind a mark do not count
 MARKED = 0.8  # share of questions with a marked option for the marks to be the key
 SHOWN = 3  # least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)
-GRADED = 0.5  # share of answered items with a sign at some of their options for a page that was graded
 LABELLED = 2.3  # the mean strength of labels with a mark of their own at the starts of lines or columns
 DASHES = ("---", "———", "–––")  # ends of a text with a mark of dashes
 
@@ -33,10 +32,6 @@ class Habits:
 
     def __init__(self, texts: Sequence[str], fields: Sequence[Fields]) -> None:
         ends = sum(_P.letter_end.search(text) is not None for text in texts)
-        # one or two options of each answered item have a sign: the review page of a test that was taken
-        answered = [run for item in fields if item.answered and (run := find_run(item.head))]
-        signs = [[_P.graded.search(text) is not None for _, text in run.options] for run in answered]
-        self.graded = sum(any(some) and not all(some) for some in signs) >= max(SHOWN, GRADED * len(signs))
         self.single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
         filled = [item for item in fields if letters_inside(item.head)]  # 首选的是（C）
         open_items = [(item, run) for item in fields if not item.answers and (run := find_run(item.head))]
@@ -128,12 +123,6 @@ class Draft:
         if letters:
             self.answer = letters
             self.add_trace(Part.ANSWER, rule, letters)
-
-    def take_signs(self) -> str:
-        """Take the signs of a grader off the options, and return the letter that they tell is right: 10,20√."""
-        right = "".join(label for label, text in self.options if _P.chosen_right.search(text))
-        self.options = [(label, _P.graded.sub("", text)) for label, text in self.options]
-        return right
 
     @property
     def announced(self) -> str | None:

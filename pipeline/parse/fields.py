@@ -72,11 +72,8 @@ def stated_answers(segment: str) -> tuple[list[str], str]:
 
 
 @lru_cache(READ)
-def split_fields(text: str, *, behind: bool = False) -> Fields:
-    """Split an item's text (lines apart) at its marks: 答案：, 【解析】, 试题分析 and their like.
-
-    ``behind``: the source prints options behind answers, other lines between: Correct answer: C / You chose: B / A. 甲.
-    """
+def split_fields(text: str) -> Fields:
+    """Split an item's text (lines apart) at its marks: 答案：, 【解析】, 试题分析 and their like."""
     marks = _marks(text)
     if marks and _P.platform.search(text, marks[0].start()):
         text = text[: marks[0].start()] + _P.platform.sub("", text[marks[0].start() :])
@@ -92,13 +89,10 @@ def split_fields(text: str, *, behind: bool = False) -> Fields:
             letters, rest = stated_answers(segment)
             if letters:
                 answers.extend(letters)
-                head, rest = _options_to(head, rest, text.count("\n", 0, end), behind=behind)
+                head, rest = _options_to(head, rest, text.count("\n", 0, end))
             else:
                 verdict = verdict or _P.verdict.match(segment) is not None
             explanations.append(rest)
-        elif behind and _kind(mark) == "guess":
-            head, rest = _options_to(head, segment, text.count("\n", 0, end), behind=True)
-            explanations.append(rest.lstrip(" .。"))
         elif _kind(mark) == "explanation":
             named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
             stop = "[。．，,；;]" if named else r"。|\Z"  # 解答：A。…, 解答：B; 解析：A．错误 speaks of option A
@@ -112,16 +106,15 @@ def split_fields(text: str, *, behind: bool = False) -> Fields:
     return Fields(head, tuple(answers), tuple(texts), explanation or None, verdict, opened)
 
 
-def _options_to(head: str, rest: str, last: int, *, behind: bool) -> tuple[str, str]:
+def _options_to(head: str, rest: str, last: int) -> tuple[str, str]:
     """Return a head with the options that open what follows its answer, 答案：B / A. 甲 …, and what is left of that.
 
     The options keep their line: ``last`` is the line, from 0, on which ``rest`` ends.
     """
     run = None if find_run(head) else find_run(rest)
-    if run is None or len(run.options) < 3 or (run.start and not behind):  # not a list in it
+    if run is None or len(run.options) < 3 or run.start:  # not a list in it
         return head, rest
-    between = last - rest.count("\n", run.start) - head.count("\n")
-    return head + "\n" * max(1, between) + rest[run.start :], rest[: run.start]
+    return head + "\n" * max(1, last - rest.count("\n") - head.count("\n")) + rest, ""
 
 
 def _marks(text: str) -> list[re.Match[str]]:

@@ -6,7 +6,6 @@ Other notations become lines of a paper: web text in one line, Moodle's {~%100%�
 import re
 import unicodedata
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
@@ -26,7 +25,6 @@ REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
 MIN_GLUED = 120  # characters from which on a line may hold several questions
 MIN_NUMBERS = 2  # least number of numbers that run on for a line to hold several questions
-MIN_SIGNED, MOST_SIGNED = 8, 0.9  # least number and share of labels with a sign of the whole paper
 KEY, TICK = "(正确答案)", " √"  # behind options that a notation calls right, and that have a mark before them
 SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
 
@@ -152,25 +150,9 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces with every part of a question on lines of its own, and its options with labels."""
     pieces = [replace(piece, text=part) for piece in pieces for part in _P.starred_cell.split(piece.text)]
-    lines = _labelled(part for piece in _without_signs(pieces) for part in _parts(piece))
+    lines = _labelled(part for piece in pieces for part in _parts(piece))
     marks = ((line, _P.marked_before.match(line.text)) for line in lines)  # *B 乙, √ C. 丙: the mark goes behind it
     return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
-
-
-def _without_signs(pieces: Sequence[ParsedLine]) -> Iterator[ParsedLine]:
-    """Yield the pieces without a sign that nearly all labels have (&A. 甲); one star an item, B) *乙, is a tick."""
-    found = [(piece, _P.label_signs.match(piece.text) if piece.kind not in REGIONS else None) for piece in pieces]
-    marks = [match for _, match in found if match]
-    signs = Counter(match["sign"] for match in marks if match["sign"])
-    everywhere = {sign for sign, times in signs.items() if times >= max(MIN_SIGNED, MOST_SIGNED * len(marks))}
-    items, starred = (sum(bool(match[name]) for match in marks) for name in ("first", "star"))
-    ticks = max(MIN_SIGNED, MOST_SIGNED * items) <= starred <= items / MOST_SIGNED
-    for piece, match in found:
-        if match and ticks and match["star"]:
-            piece = replace(piece, text=f"{match['mark']} {piece.text[match.end() :].strip()}{TICK}")
-        yield (
-            replace(piece, text=piece.text[match.start("mark") :]) if match and match["sign"] in everywhere else piece
-        )
 
 
 def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:

@@ -55,7 +55,7 @@ def without_running(lines: list[Line]) -> list[Line]:
         again = index >= first and _titles(line) and (code or without_digits(line.text) in titles)
         if line.kind is not LineKind.TEXT or not (again or _P.page_line.fullmatch(fold(line.text))):
             kept.append(line)
-    kept = _without_refrains(_without_scattered(_without_stamps(_without_labelled(kept))))
+    kept = _without_refrains(_without_scattered(_without_stamps(kept)))
     return _without_misread(kept, lines, {_place(line) for line in lines[:first] if _titles(line)})
 
 
@@ -142,15 +142,6 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     rest = [(line, glued.sub("", line.text)) for line in kept]
     kept = [line if text == line.text else line.model_copy(update={"text": text}) for line, text in rest]
     return _without_scattered(kept)  # without the second line of a foot the first stands anywhere too
-
-
-def _without_labelled(lines: list[Line]) -> list[Line]:
-    """The lines without what a collection says of each item in labelled cells: 編碼：00558 出處：P.43."""
-    folded = [fold(line.text) if line.kind is LineKind.TEXT else "" for line in lines]
-    named = [tuple(_P.cell.findall(text)) if _P.labelled.fullmatch(text) else () for text in folded]
-    often = {names for names, times in Counter(named).items() if names and times >= SCATTERED}
-    often = {names for names in often if not any(map(_P.field.match, names))}
-    return [line for line, names in zip(lines, named, strict=True) if names not in often]
 
 
 def _is_scattered(indices: Sequence[int], lines: Sequence[Line]) -> bool:

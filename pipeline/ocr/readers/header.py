@@ -22,6 +22,7 @@ _NEW_HEADER = 3
 _OF_KEY = 3  # columns of a key alone: the number, the answer, a remark
 _LETTERS = frozenset("ABCDEFGHIJK")
 _OUTSIDE = 200  # Characters outside of tables from which people are told: a title and a date are fewer
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=lambda it: PICTURE if isinstance(it, bytes) else str(it))
 Record = Sequence[str]
 Grid = list[list[str]]
 
@@ -59,7 +60,7 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
 
 def row_of(value: Any, sheet: str | None = None) -> TableRow:
     """A row with a value as its fields; what JSON does not have, of a Parquet file, as text, bytes as a picture."""
-    fields = json.dumps(value, ensure_ascii=False, default=lambda one: PICTURE if isinstance(one, bytes) else str(one))
+    fields = _ENCODER.encode(value)
     if f'"{TWICE}": ' in fields:
         fields = json.dumps({"unparsed": fields, "why": _TOLD.findall(fields)[0]}, ensure_ascii=False)
     return TableRow(valid_unicode(fields), sheet)

@@ -66,21 +66,14 @@ class _NoDataError(Exception):
 def _literals(text: str) -> Iterator[Any]:
     """Yield the outermost lists and objects of a program that are data."""
     tokens = [one for one in _P.token.finditer(text) if one.lastgroup != "comment"]
-    defined = {name: re.findall(r"(?:^|,)\s*(\w+)", names) for name, names in _P.function.findall(text)}
-    called = {name: list[Any]() for name in defined}  # function add(text, options) {…} add('…', ['…', '…'])
     at = 0
     while at < len(tokens):
-        call = tokens[at][0] in defined and tokens[at + 1 : at + 2] and tokens[at + 1][0] == "("
         with suppress(_NoDataError, IndexError):
-            value, end = _bracketed(tokens, at + bool(call)) if call or tokens[at][0] in _CLOSING else (None, at)
+            value, end = _bracketed(tokens, at) if tokens[at][0] in _CLOSING else (None, at)
             if isinstance(value, dict) or (value is not None and tokens[at][0] != "("):  # shuffle([…]) holds a list
-                if call and isinstance(value, list):
-                    called[tokens[at][0]].append(dict(zip(defined[tokens[at][0]], value, strict=False)))
-                else:
-                    yield value
+                yield value
                 at = end - 1
         at += 1
-    yield from called.values()
 
 
 def _bracketed(tokens: Tokens, at: int) -> tuple[Any, int]:

@@ -7,6 +7,8 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,6 @@ _P = Patterns(__name__)
 MAX_DEPTH = 9  # Objects within objects until a list of questions is found
 MAX_CELL = 10_000_000  # Characters of a cell of a CSV file: beyond it a quote was never closed
 _BROKEN = 50  # Lines of a CSV file that may be left out; the file is read anew after each
-_KEYED = 0.05  # Share of texts under a name that holds them from which on names are stems with their options
 _LONG = 40  # Characters of a text that is more than a heading
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _OF_ONE = {"options", "answer"}  # Roles that only a question has, not the chapter that it is in
@@ -87,10 +88,7 @@ def questions(value: Any, depth: int = 0) -> Iterator[Any]:
             inner = [] if depth >= MAX_DEPTH or is_asked(item) else [*_inner(item, depth)]
             yield from inner or [item]
     elif isinstance(value, dict) and depth < MAX_DEPTH:
-        cut = [(key.split("|"), said) for key, said in value.items() if isinstance(said, str)]
-        if sum(said in parts[1:] for parts, said in cut) > max(1, _KEYED * len(value)):  # {"stem|甲|乙": "甲"}
-            yield from ({"question": parts[0], "options": parts[1:], "answer": said} for parts, said in cut)
-        elif columns := _columns(value):
+        if columns := _columns(value):
             yield from columns
         elif inner := [*_inner(value, depth)]:
             yield from _with_texts(inner, value)
@@ -188,14 +186,22 @@ def _items(part: Any) -> Iterable[Any]:
 def is_asked(value: Any) -> bool:
     """Return whether an object is a question without doubt: two of stem, options and key (true is an option's)."""
     names = {*map(plain_header, value)} if isinstance(value, dict) else set[str]()
-    parts = {part: set(map(plain_header, known)) for part, known in vocabulary()["options"]["parts"].items()}
-    if not names or (names <= set().union(*parts.values()) and len(names & parts["text"]) == 1):
+    of_option, of_text = _names_of_options()
+    if not names or (names <= of_option and len(names & of_text) == 1):
         return False  # {"key": "A", "text": "甲"}
     has = {role for key, part in value.items() if not isinstance(part, bool) for role in roles_of(key)} & _OF_ONE
     below = [part for part in value.values() if isinstance(part, list) and part and all(map(is_asked, part))]
     if below and not any(part for key, part in value.items() if "options" in roles_of(key)):
         return False  # a case with its questions: {"question": "A case …", "children": [{…}, {…}]}
     return has == _OF_ONE or (bool(has) and _is_question(value))
+
+
+@cache
+def _names_of_options() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of an option's parts, and those of its text."""
+    parts = vocabulary()["options"]["parts"]
+    every, text = (map(plain_header, names) for names in (chain.from_iterable(parts.values()), parts["text"]))
+    return frozenset(every), frozenset(text)
 
 
 def _holds_question(part: Any, depth: int) -> bool:

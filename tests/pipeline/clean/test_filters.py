@@ -178,7 +178,7 @@ def test_a_shared_stem_with_a_figure_loses_every_member() -> None:
 
 
 def test_figure_questions_can_be_kept() -> None:
-    assert reason(question("如图所示，诊断是"), keep_figures=True) is None
+    assert reason(question("如图所示，诊断是"), figures="text") is None
     assert reason(question("如下表，率差为"), keep_tables=True) is None
 
 
@@ -295,7 +295,7 @@ QUESTIONS = st.builds(
 
 @given(st.lists(QUESTIONS, min_size=1, max_size=6), st.booleans(), st.sampled_from([5, 20_000]))
 def test_no_prefilter_passes_over_what_a_filter_stops(items, keep: bool, most: int) -> None:
-    params = CleanParams(keep_figures=keep, keep_tables=keep, max_characters=max(most, 100))
+    params = CleanParams(figures="text" if keep else "drop", keep_tables=keep, max_characters=max(most, 100))
     for item, reasons in zip(items, suspect_reasons(Question.to_frame(items), params), strict=True):
         for row in FILTERS:
             assert row.reason in reasons or not row.check(item, params), row.reason

@@ -60,7 +60,7 @@ SOUND = "肺炎首选"
         (SOUND, {"attachments": ["formula"]}, {},
          ("needs_formula", "a formula that could not be read stands inside the question")),
         (SOUND, {"attachments": ["figure", "table", "formula"]},
-         {"keep_figures": True, "keep_tables": True, "keep_formulas": True}, None),
+         {"figures": "text", "keep_tables": True, "keep_formulas": True}, None),
         (SOUND, {"comment": "本题答案有争议" + "甲" * 90}, {},
          ("erratum", f"the source's comment says “本题答案有争议{'甲' * 73}”")),
         (SOUND, {"comment": "见教材"}, {}, None),

@@ -42,13 +42,6 @@ def test_the_questions_of_a_program_are_those_that_it_writes_out(tmp_path, name)
     assert read(tmp_path / name, PROGRAMS[name]) == [QUESTION]
 
 
-def test_calls_of_a_function_give_its_parameters_their_values(tmp_path):
-    program = (
-        "function add(question, options, answer) { bank.push({question}); }\nadd('脾的功能是', ['统血', '藏血'], 0);\n"
-    )
-    assert read(tmp_path / "bank.js", program) == [QUESTION]
-
-
 def test_what_a_program_computes_is_absent(tmp_path):
     text = "q = [{id: next(), question: `第${n}题`, answer: 1 + 1, options: ['甲', '乙'], hint: a ? 'b' : 'c'}]"
     absent = {"id": None, "question": None, "answer": None, "hint": None}

@@ -582,12 +582,6 @@ def test_a_line_with_a_quote_inside_its_quotes_is_told_and_left_out(tmp_path, br
     assert len(told) == 2
 
 
-def test_stems_with_their_options_under_the_name_of_the_key_may_be_few(tmp_path):
-    bank = {f"第{at}题|甲|乙": "甲" for at in range(10)} | {f"第{at}空": "甲" for at in range(90)}
-    path = write(tmp_path / "a.json", json.dumps(bank, ensure_ascii=False))
-    assert [row["answer"] for row in rows(path)[:10]] == ["甲"] * 10
-
-
 @pytest.mark.parametrize("between", ["", "\n", "\n\n"])
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_values_of_json_that_follow_each_other_are_read_one_by_one(tmp_path, between, size):

@@ -215,38 +215,6 @@ def test_an_answer_with_another_letter_behind_it_waits(beside, letters):
     assert not parsed(f"1. 肝病首选的是\n{OPTIONS.format(name='肝')}\nAnswer: {said}").questions
 
 
-def graded(at, key, chosen="B", mark=""):
-    options = "\n".join(f"{letter}. {word} {at}{mark}" for letter, word in zip("ABCD", "甲乙丙丁", strict=True))
-    said = f"Correct answer: {key}.\nYou chose: {chosen}.\nThe options stood in random order."
-    return f"Question {at} of 12\nWhich is right in case {at}?\n{said}\n{options}\nPoints: 0 / 1"
-
-
-@given(st.lists(st.sampled_from("ABCD"), min_size=8, max_size=12))
-def test_options_that_a_source_prints_behind_its_answers_are_read(letters):
-    outcome = parsed("\n".join(graded(at, key) for at, key in enumerate(letters, 1)))
-    assert [(one.answer, one.explanation) for one in outcome.questions] == [([key], None) for key in letters]
-    assert [one.stem for one in outcome.questions] == [
-        f"Which is right in case {at + 1}?" for at in range(len(letters))
-    ]
-    assert {"|".join(option.text.split()[0] for option in one.options) for one in outcome.questions} == {"甲|乙|丙|丁"}
-
-
-def test_the_marks_of_a_grader_at_options_are_one_doubt_about_the_source():
-    outcome = parsed("\n".join(graded(at, "C", mark="→") for at in range(1, 13)))
-    assert [(item.reason, len(item.question_ids)) for item in outcome.review] == [("answer_in_text", 12)]
-
-
-def test_signs_of_a_grader_go_where_the_source_tells_the_answers():
-    chosen = (("C", "乙 X", "丙"), ("B", "乙√", "丙"), ("C", "乙", "→ 丙"), ("B", "乙√", "丙"))
-    items = (
-        f"Question {at}\n第{at}例首选的是\nA. 甲\nB. {second}\nC. {third}\nThe correct answer is: {'乙丙'[key == 'C']}"
-        for at, (key, second, third) in enumerate(chosen, 1)
-    )
-    outcome = parsed("\n".join(items))
-    assert [one.answer for one in outcome.questions] == [["C"], ["B"], ["C"], ["B"]]
-    assert {"".join(option.text for option in one.options) for one in outcome.questions} == {"甲乙丙"}
-
-
 def test_an_explanation_that_goes_through_options_gives_an_item_no_options():
     items = (
         f"{at}. 第{at}例首选的是（图）\n答案：B\n解析：本题考查{at}。\nA. 甲错误\nB. 乙正确\nC. 丙错误"

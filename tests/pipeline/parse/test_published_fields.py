@@ -190,11 +190,6 @@ def by_number() -> bytes:
     return json.dumps({"passages": texts, "questions": asked}).encode()
 
 
-def keys_of_stems() -> bytes:
-    pairs = ",\n".join(json.dumps("|".join([q, *o])) + ": " + json.dumps(o[a]) for q, o, a in BANK)
-    return f"{{\n{pairs},\n}}".encode()
-
-
 def yaml() -> bytes:
     lines = ("".join(f"    - {t}\n" for t in o) for _, o, _ in BANK)
     asked = zip(BANK, lines, strict=True)
@@ -246,7 +241,6 @@ FILES = {f"{name}.jsonl": (lambda name=name: lines(name)) for name in LINES} | {
     "beside_lists.json": beside_lists,
     "by_reference.json": by_reference,
     "by_number.json": by_number,
-    "keys_of_stems.json": keys_of_stems,
     "bank.yaml": yaml,
     "anki.txt": anki,
     "titles.gift": gift,

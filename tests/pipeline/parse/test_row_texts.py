@@ -108,7 +108,6 @@ def test_what_a_converter_left_waits(left):
     [
         [["甲", False], ["乙", True], ["丙", False]],
         [{"optionContent": "甲"}, {"optionContent": "乙"}, {"optionContent": "丙"}],
-        [["A", "甲"], ["B", "乙"], ["C", "丙"]],
     ],
 )
 def test_options_as_pairs_or_objects_of_one_text(options):

@@ -31,52 +31,6 @@ def items(keys, option="{label}. {text}{at}", stem="第{at}项首选的是（ �
     return "\n".join(line for line in lines if line)
 
 
-@pytest.mark.parametrize("sign", ["&", "#", "·", "> "])
-@given(KEYS)
-def test_a_sign_before_all_labels_is_no_part_of_any_text(sign, keys):
-    found = parse(items(keys, option=sign + "{label}. {text}{at}"))
-    assert told(found) == [f"{at}{'ABCD'[key]}" for at, key in enumerate(keys, 1)]
-    assert {
-        text for one in found.questions for text in (one.stem[-1], *(option.text[0] for option in one.options))
-    } == {*"）甲乙丙丁"}
-
-
-@pytest.mark.parametrize(
-    "row", ["{at}. ({key}) {stem}①甲{at}②乙{at}③丙{at}", "({key}) {at}. {stem}\n① 甲{at}\n② 乙{at}③\n丙{at}"]
-)
-@given(st.lists(st.integers(1, 3), min_size=8, max_size=12).filter(lambda keys: len({*keys}) > 1))
-def test_a_key_by_number_beside_a_number_names_an_option_within_the_text(row, keys):
-    found = parse("\n".join(row.format(at=at, key=key, stem=f"第{at}項首選的是") for at, key in enumerate(keys, 1)))
-    assert told(found) == [f"{at}{'ABC'[key - 1]}" for at, key in enumerate(keys, 1)]
-    read = [(one.stem, *(option.text for option in one.options)) for one in found.questions]
-    assert read == [(f"第{at}項首選的是", *(f"{text}{at}" for text in "甲乙丙")) for at, _ in enumerate(keys, 1)]
-
-
-def test_what_only_looks_like_a_key_beside_the_number_stays_as_it_is():
-    parted = "\n".join(f"{at}. (1) 求第{at}項(2) 證明之" for at in range(1, 10))
-    few = "\n".join(f"{at}. ({at % 3 + 1}) 第{at}項是①甲②乙③丙" for at in range(1, 8))
-    above = "\n".join(f"{at}. ({at % 5 + 1}) 第{at}項是①甲②乙③丙" for at in range(1, 10))
-    assert not any(parse(text).questions for text in (parted, few, above))
-
-
-@pytest.mark.parametrize("joint", ["\n", "\t"])
-@given(st.lists(st.integers(0, 3), min_size=8, max_size=12))
-def test_one_star_behind_a_label_of_each_item_marks_the_right_option(joint, keys):
-    starred = []
-    for at, right in enumerate(keys, 1):
-        rows = [f"{'ABCD'[n]}) {'* ' if n == right else ''}{text}{at}" for n, text in enumerate("甲乙丙丁")]
-        starred.append(f"{at}. 第{at}项首选的是{joint}" + "\n".join(rows))
-    found = parse("\n".join(starred))
-    assert told(found) == [f"{at}{'ABCD'[key]}" for at, key in enumerate(keys, 1)]
-    assert not any("*" in option.text for one in found.questions for option in one.options)
-
-
-def test_stars_of_pointers_are_no_marks():
-    text = "\n".join(f"{at}. What is p{at}?\nA) *p{at}\nB) *q{at}\nC) &p{at}\nD) p{at}\n答案：A" for at in range(1, 10))
-    found = parse(text)
-    assert [option.text for option in found.questions[0].options] == ["*p1", "*q1", "&p1", "p1"]
-
-
 @given(KEYS)
 def test_cyrillic_letters_of_the_shape_of_latin_ones_label_as_those_do(keys):
     lines = []
