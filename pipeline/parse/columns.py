@@ -18,7 +18,7 @@ from build_dataset.pipeline.parse.answer_cells import (
 )
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
 from build_dataset.pipeline.parse.labels import cut_stem, hidden, label_after, label_at
-from build_dataset.schemas.columns import in_language, option_groups, plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import flags_of, in_language, option_groups, plain_header, roles_of, vocabulary
 from build_dataset.schemas.grouping import group_values
 
 TOLERATED = 0.02  # share of keys that may name an option no column holds, or differ from a second key: typing errors
@@ -51,6 +51,8 @@ class Columns:
     keys: dict[str, AnswerEncoding] = field(default_factory=dict)  # columns of keys that differ in a few rows
     key_is_an_option: bool = False
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
+    flags: dict[str, str] = field(default_factory=dict)
+    """Columns that say of each option whether it is right, by its label."""
     decoration: set[str] = field(default_factory=set)
     """Cells that name a picture which many rows have: a logo, a placeholder."""
     unused: dict[str, str] = field(default_factory=dict)
@@ -63,6 +65,8 @@ class Columns:
             roles["options"] = " ".join(f"{label}={name}" for label, name in self.options.items())
         if self.options_in_stem:
             roles["options"] = "in the stem"
+        if self.flags:
+            roles["answer"] = " ".join(f"{label}={name}" for label, name in self.flags.items())
         roles |= {"answers_as": self.encoding.value} if "answer" in self.roles else {}
         roles |= {"found_by": dict(sorted(self.found_by.items()))}
         unused = ", ".join(f"{name} ({use})" if use else name for name, use in self.unused.items())
@@ -74,7 +78,8 @@ class Columns:
 
     def names(self) -> set[str]:
         """Every column that is a part of a question."""
-        return {*self.options.values()} | {name for names in self.roles.values() for name in names}
+        columns = {*self.options.values(), *self.flags.values()}
+        return columns | {name for names in self.roles.values() for name in names}
 
 
 def options_of(fields: Fields, columns: Columns) -> Options:
@@ -95,8 +100,10 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         printed = ((label, fields.get(name)) for label, name in columns.options.items())
         if columns.own_labels:
             printed = ((label, cells.without_label(value, label)) for label, value in printed)
+        flags = {label: cells.string(fields.get(name)) or "" for label, name in columns.flags.items()}
+        right = [label for label in flags if flags[label].casefold() in vocabulary()["words"]["right"]]
         named = {plain_header(name): label for label, name in columns.options.items()}
-        return replace(cells.labelled(printed), named=named)
+        return replace(cells.labelled(printed), named=named, right=right or None)
     if columns.options_in_stem:
         pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "")[1]
         return replace(cells.labelled(pairs), inside=hidden(pairs))
@@ -178,6 +185,15 @@ def likely_options(headers: Sequence[str], filled: Mapping[str, int]) -> dict[st
     groups = {word: labels for word, labels in named if sum(filled[name] > 0 for name in labels.values()) > 1}
     sizes = {word: sum(filled[name] for name in labels.values()) for word, labels in groups.items()}
     return {word: labels for word, labels in groups.items() if 2 * sizes[word] > max(sizes.values())}
+
+
+def flags_beside(rows: Sequence[Fields], names: Sequence[str], options: Mapping[str, str]) -> dict[str, str]:
+    """Return columns that say of each option whether it is right, by its label: is_correct_A … is_correct_D."""
+    flags, words = flags_of(names), vocabulary()["words"]
+    holds = {(string(row.get(name)) or "").casefold() for name in flags.values() for row in rows}
+    if len(flags) != len(options) or not holds <= {"", *words["right"], *words["wrong"]}:
+        return {}
+    return dict(zip(sorted(options), (flags[sign] for sign in sorted(flags)), strict=True))
 
 
 def own_labels(rows: Sequence[Fields], options: Mapping[str, str]) -> bool:

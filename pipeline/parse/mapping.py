@@ -45,7 +45,7 @@ class _Search(TableCells):
             if role not in self.columns.roles and len(names) == 1 and not lacks:
                 self._take(role, names, "name")
         self._option_columns()
-        self._find_wrong()
+        self._find_flags()
         if self.columns.options and not self.columns.key_is_an_option and not self.declared.options:
             key, held = self.columns.roles.get("answer", []), self.columns.options
             if told := sources.unheld_option(self.rows, self.names, self._free(), held, key):
@@ -122,9 +122,11 @@ class _Search(TableCells):
             wrong = {plain_header(word) for word in vocabulary()["options"]["wrong"]}
             self.columns.key_is_an_option = words[0].rstrip("1") in wrong
 
-    def _find_wrong(self) -> None:
-        """Find lists of wrong options beside the key."""
+    def _find_flags(self) -> None:
+        """Find columns that tell of each option whether it is right, and lists of wrong ones beside the key."""
         roles = self.columns.roles
+        if "answer" not in roles:
+            self.columns.flags = sources.flags_beside(self.rows, self._free(), self.columns.options)
         others = self.columns.options or self._share_of_options(roles.get("options", ()))
         if "answer" in roles and not others and self._share_of_options(roles.get("wrong", ())) >= 0.5:
             self.columns.key_is_an_option = True

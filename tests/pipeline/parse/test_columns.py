@@ -9,12 +9,14 @@ import pytest
 from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.columns import (
     Columns,
+    flags_beside,
     looks_like,
     options_of,
     own_labels,
     side_by_side,
     unheld_option,
 )
+from build_dataset.schemas.columns import vocabulary
 
 TWO = {"A": "甲", "B": "乙"}
 TWO_PAIRS = [("A", "甲"), ("B", "乙")]
@@ -67,6 +69,18 @@ def test_columns_side_by_side(columns, size, stem, expected):
 
 
 @pytest.mark.parametrize(
+    ("names", "values", "expected"),
+    [
+        (["is_correct_A", "is_correct_B"], ["1", "0"], {"A": "is_correct_A", "B": "is_correct_B"}),
+        (["is_correct_A", "is_correct_B"], ["1", "5"], {}),
+        (["is_correct_A"], ["1"], {}),
+    ],
+)
+def test_flags_beside_options(names, values, expected):
+    assert flags_beside([dict(zip(names, values, strict=True))], names, {"A": "a", "B": "b"}) == expected
+
+
+@pytest.mark.parametrize(
     ("columns", "facts", "has_options"),
     [
         (Columns(), {"found_by": {}}, False),
@@ -81,8 +95,8 @@ def test_columns_side_by_side(columns, size, stem, expected):
             False,
         ),
         (
-            Columns(options={"A": "甲", "B": "乙"}, unused={"x": "", "y": ""}),
-            {"options": "A=甲 B=乙", "found_by": {}, "unused": "x, y"},
+            Columns(options={"A": "甲", "B": "乙"}, flags={"A": "一", "B": "二"}, unused={"x": "", "y": ""}),
+            {"options": "A=甲 B=乙", "answer": "A=一 B=二", "found_by": {}, "unused": "x, y"},
             True,
         ),
         (Columns(options_in_stem=True), {"options": "in the stem", "found_by": {}}, True),
@@ -108,6 +122,12 @@ WHOLE = {"options": ["选"]}
             replace(NAMED_TWO, pairs=[("A", "A、甲"), ("B", "B、乙")]),
         ),
         ({"甲": "A、甲", "乙": "B、乙"}, Columns(options=TWO, own_labels=True), NAMED_TWO),
+        (
+            {"甲": "甲", "乙": "乙", "一": "0", "二": "TRUE"},
+            Columns(options=TWO, flags={"A": "一", "B": "二"}),
+            replace(NAMED_TWO, right=["B"]),
+        ),
+        ({"甲": "甲", "乙": "乙", "一": None}, Columns(options=TWO, flags={"A": "一"}), NAMED_TWO),
         (
             {"甲": "丁", "乙": "乙", "键": "丙"},
             Columns(roles={"answer": ["键"]}, options=TWO, key_is_an_option=True),
@@ -143,6 +163,14 @@ def test_options_are_more_than_a_third_and_less_than_three_times_as_long(cell, o
 
 def test_of_columns_side_by_side_as_many_as_asked_for_the_longest_is_no_stem():
     assert side_by_side(["a", "b"], ["a", "b", "c"], 2, len) == ["a", "b"]
+
+
+def test_flags_may_say_every_word_for_right_and_wrong():
+    words = [*vocabulary()["words"]["right"], *vocabulary()["words"]["wrong"], ""]
+    rows = [{"is_correct_A": word, "is_correct_B": words[0]} for word in words]
+    found = {"A": "is_correct_A", "B": "is_correct_B"}
+    assert flags_beside(rows, [*found.values()], {"A": "a", "B": "b"}) == found
+    assert flags_beside([*rows, {"is_correct_A": "或"}], [*found.values()], {"A": "a", "B": "b"}) == {}
 
 
 @pytest.mark.parametrize(

@@ -429,6 +429,19 @@ def test_columns_named_by_signs_alone_are_options_where_the_keys_show_it(signs, 
     assert check(parse(rows), BANK)
 
 
+@pytest.mark.parametrize("name", ["is_correct_{}", "option_{}_correct", "选项{}是否正确", "{}_is_right"])
+@pytest.mark.parametrize("flags", [("1", "0"), ("TRUE", "FALSE"), ("√", None)])
+def test_a_column_for_each_option_may_tell_whether_it_is_right(name, flags):
+    rows = [
+        {"question": stem}
+        | {f"option_{label}": text for label, text in zip("ABCD", texts, strict=True)}
+        | {name.format(label): flags[at != right] for at, label in enumerate("ABCD")}
+        for stem, texts, right in BANK
+    ]
+    assert check(parse(rows), BANK)
+    assert all(found[0].answer for _, found in parse(rows).rows)
+
+
 def test_a_list_of_wrong_answers_stands_with_the_right_one():
     rows = [
         {"question": stem, "correct_answer": texts[right], "incorrect_answers": texts[:right] + texts[right + 1 :]}
