@@ -12,7 +12,7 @@ from typing import Any
 from build_dataset.pipeline.parse import labels as option_labels
 from build_dataset.pipeline.parse.labels import AFTER, CLOSE, LABELS, OPEN, Pairs, label_at
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.columns import option_of, plain_header, vocabulary
+from build_dataset.schemas.columns import in_language, option_of, plain_header, vocabulary
 
 _P = Patterns(__name__)
 Fields = Mapping[str, Any]  # a row's values by the name of their column
@@ -41,6 +41,15 @@ class Options:
     inside: Sequence[str] = ()  # labels of options in which another label may stand: A.甲 B.乙C.丙
     named: Mapping[str, str] = field(default_factory=dict)
     """Labels by the header of the option's column, as ``plain_header`` has it, since keys may name it: 选1, option3."""
+
+
+def in_one_language(value: Any) -> Any:
+    """A value whose texts stand in several languages, {"zh": …, "en": …}, in one: the last by code, zh before en."""
+    if isinstance(value, list):
+        return [in_one_language(part) if isinstance(part, _NESTED) else part for part in value]
+    if len(value) > 1 and all(in_language(f"text_{name}") for name in value):
+        return value[max(value)]
+    return {name: in_one_language(part) if isinstance(part, _NESTED) else part for name, part in value.items()}
 
 
 def text_of(fields: Fields, names: Iterable[str]) -> str | None:

@@ -48,6 +48,7 @@ class Columns:
     own_labels: bool = False
     """The cells of options begin with the label of their column: A、甲 under A; a bare label is an empty cell."""
     options_in_stem: bool = False
+    comma: str | None = None  # the sign between the options of one cell, and before them: 甲,乙,丙,丁; 首选|甲|乙
     keys: dict[str, AnswerEncoding] = field(default_factory=dict)  # columns of keys that differ in a few rows
     key_is_an_option: bool = False
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
@@ -85,6 +86,7 @@ class Columns:
 def options_of(fields: Fields, columns: Columns) -> Options:
     """The options of a row: one cell that holds all, else a column each, else the end of the stem."""
     value = cells.first(fields, columns.roles.get("options", ()))
+    value = value.split(columns.comma) if columns.comma and isinstance(value, str) else value
     if value is not None and (whole := cells.read_options(value)).pairs:
         return whole
     if columns.key_is_an_option:
@@ -105,7 +107,7 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         named = {plain_header(name): label for label, name in columns.options.items()}
         return replace(cells.labelled(printed), named=named, right=right or None)
     if columns.options_in_stem:
-        pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "")[1]
+        pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "", columns.comma)[1]
         return replace(cells.labelled(pairs), inside=hidden(pairs))
     return Options([])
 
@@ -119,6 +121,18 @@ def disagreements(rows: Sequence[Fields], how: Mapping[str, AnswerEncoding], col
             says = f"{one} = {row[one]!r:.30} is {meaning}, {other} = {row[other]!r:.30} is {meant}"
             differs += [(one, says)] if meaning != meant else []
     return differs
+
+
+def mark_between(rows: Sequence[Fields], names: list[str], key: Sequence[str], marks: str, stems: int) -> str | None:
+    """Return the mark between texts of a cell, 甲,乙,丙 or 首选|甲|乙, of which keys are some behind the ``stems``."""
+    for mark in marks:
+        found = [((cells.text_of(row, names) or "").split(mark), string(first(row, key)) or "") for row in rows]
+        split = [(parts[stems:], said.split(mark)) for parts, said in found if len(parts) > 2]
+        keyed = sum({*said} <= {*map(str.strip, parts)} for parts, said in split)
+        alike = bool(stems) or len({len(parts) for parts, _ in found}) == 1
+        if alike and 2 * len(split) > len(rows) > 2 and keyed >= MOST * len(split):
+            return mark
+    return None
 
 
 def unheld_option(

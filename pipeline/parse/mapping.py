@@ -111,6 +111,8 @@ class _Search(TableCells):
             roles["options"] or roles.pop("options")
         if self.columns.options or self._share_of_options(roles.get("options", ())):
             return
+        if roles.get("options"):
+            self.columns.comma = sources.mark_between(self.rows, roles["options"], roles.get("answer", ()), ",，、", 0)
         single = [name for name in self.names if not isinstance(next(iter(self._values(name)), None), list | dict)]
         groups = sources.likely_options(single, self.filled)
         words = [*groups]
@@ -216,17 +218,20 @@ class _Search(TableCells):
                 if apart and apart < self.filled[name]:
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
                 self.columns.roles["stem"] += [name] * bool(apart)
+        held = [*self.columns.options.values(), *roles.get("options", ()), *roles.get("wrong", ())]
         names = roles.get("stem", [])
         if names and 2 * sum(bool(options_of(row, self.columns).pairs) for row in self.rows) <= len(self.rows):
             bare = [row for row in self.rows if not options_of(row, self.columns).pairs]
             keys = self.columns.roles.get("answer", ())
+            if not held:
+                self.columns.comma = sources.mark_between(self.rows, self.columns.roles["stem"], keys, "|&", 1)
             # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
             lettered = [row for row in bare if answers.read_answer(cells.first(row, keys), cells.Options([]))]
             asked = lettered if len(self._letters_in(keys)) > 1 else bare
             cut = [cells.labelled(cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (LABELS + "|123456789").find(run) in (0, 12)]
-            self.columns.options_in_stem = 2 * len(whole) > len(runs)
+            self.columns.options_in_stem = self.columns.comma is not None or 2 * len(whole) > len(runs)
 
     def _settle_answer(self) -> None:
         """Settle which column is the key and how it is given."""

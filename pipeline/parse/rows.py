@@ -105,7 +105,7 @@ class _Raw:
     def stem(self) -> str:
         """Its stem without the options behind it."""
         stem = cells.text_of(self.fields, self.columns.roles.get("stem", ())) or ""
-        return cut_stem(stem)[0] if self.columns.options_in_stem else stem
+        return cut_stem(stem, self.columns.comma)[0] if self.columns.options_in_stem else stem
 
 
 class _Habits:
@@ -161,7 +161,7 @@ def questions_of(
     """Read each row of a table, in their order: by facts about all of it, and then block by block."""
     declared = declared or SourceParams()
     loaded = {row.row: _loaded(row) for row in rows}
-    answer_cells.cut_explanations([fields for fields in loaded.values() if not isinstance(fields, RowError)])
+    cut = answer_cells.without_tails([fields for fields in loaded.values() if not isinstance(fields, RowError)])
     columns = mapping.find_mapping([fields for fields in loaded.values() if not isinstance(fields, RowError)], declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
@@ -183,7 +183,7 @@ def questions_of(
     _case_written_once(read, columns)
     if columns.options_in_stem:  # alike stems lost nothing: their options, which differ, stand in the same text
         declared = declared.model_copy(update={"accept": [*declared.accept, "stems_alike"]})
-    return SourceTable(document, sheet, columns, read, own_ids, declared, habits.furniture.notes, part)
+    return SourceTable(document, sheet, columns, read, own_ids, declared, [*cut, *habits.furniture.notes], part)
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:
@@ -213,7 +213,7 @@ def _loaded(row: SourceRow) -> dict[str, Any] | RowError:
         return RowError("not_an_object", f"row {row.row} is {type(loaded).__name__}, not an object")
     if "unparsed" in loaded and "why" in loaded:
         return RowError("not_json", f"row {row.row} cannot be read: {loaded['why']}")
-    fields = {str(key).strip(): value for key, value in loaded.items()}
+    fields = {str(key).strip(): value for key, value in cells.in_one_language(loaded).items()}
     for name, value in list(fields.items()):  # {"question": {"stem": …, "choices": …}, "answerKey": …}
         if isinstance(value, dict) and "stem" in roles_of(name):
             del fields[name]

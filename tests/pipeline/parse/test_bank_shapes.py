@@ -9,6 +9,7 @@ from build_dataset.pipeline.parse.rows import RowError
 from tests.pipeline.parse.test_mapping import parse
 
 TEXTS = ["手术治疗", "化疗", "放疗", "观察"]
+ENGLISH = ["surgery", "drugs", "radiation", "waiting"]
 BANK = [
     (f"编号为{at}的病例首选的治疗是", TEXTS[at % 4 :] + TEXTS[: at % 4], (3 * at + at // 4) % 4) for at in range(40)
 ]
@@ -19,10 +20,24 @@ def keyed(row, right, **more):
 
 
 SHAPES = {
+    "two languages in objects": lambda stem, texts, right: {
+        "q": {"zh": stem, "en": "Which is best?"},
+        "options": [{"zh": text, "en": ENGLISH[TEXTS.index(text)]} for text in texts],
+        "answer": {"zh": texts[right], "en": ENGLISH[TEXTS.index(texts[right])]},
+    },
     "one letter for each part": lambda stem, texts, right: {
         "q": stem, "o": dict(zip("abcd", texts, strict=True)), "c": ["abcd"[right]],
     },
     "one letter, and the place of the key": lambda stem, texts, right: {"q": stem, "a": texts, "c": right},
+    "a bracket behind every key": lambda stem, texts, right: {
+        "question": stem, "options": texts, "answer": f"{'ABCD'[right]} (k)",
+    },
+    "commas between the options": lambda stem, texts, right: {
+        "question": stem, "options": ",".join(texts), "answer": texts[right],
+    },
+    "options behind the stem": lambda stem, texts, right: {
+        "Question": "|".join([stem, *texts]), "Answer": texts[right],
+    },
     "an explanation below each key": lambda stem, texts, right: {
         "题目": stem, "options": texts, "答案": f"{'ABCD'[right]}\n【解析】见教材",
     },
@@ -127,6 +142,19 @@ def test_a_list_of_statements_that_options_number_belongs_to_the_question():
     rows = [keyed(stem, right, options=said, punkte=[f"{text}{stem}" for text in texts]) for stem, texts, right in BANK]
     for (_, (question, _)), row in zip(parse(rows).rows, rows, strict=True):
         assert question.shared_stem == "\n".join(row["punkte"])
+
+
+def test_what_is_cut_off_all_keys_is_told():
+    source = parse([SHAPES["a bracket behind every key"](*item) for item in BANK])
+    assert source.notes == ["“(k)” was cut off the end of 40 keys"]
+
+
+def test_a_bracket_behind_some_keys_stays():
+    rows = [
+        {"question": stem, "options": texts, "answer": "B (k)" if at < 20 else "B"}
+        for at, (stem, texts, _) in enumerate(BANK)
+    ]
+    assert "key" not in " ".join(parse(rows).notes)
 
 
 def test_labels_out_of_order_before_texts_wait():
