@@ -344,6 +344,11 @@ class _Search(TableCells):
         listed = listed or (bare if len(bare) == 1 else [])
         if not listed:
             return
+        heads = [isinstance(value, str) and cut_stem(value)[0].strip() for value in self._values(listed[0])]
+        if "stem" not in self.columns.roles and 2 * sum(map(bool, heads)) > len(heads):  # 首选的是？A.甲 B.乙
+            self._take("stem", listed[:1], "content")
+            self.columns.options_in_stem = True
+            return
         self._take("options", listed[:1], "content")
         filled = ([row[name] for name in listed if cells.filled(row.get(name))] for row in self.rows)
         read = [[cells.read_options(value).pairs for value in values] for values in filled]
