@@ -95,7 +95,7 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
     if circled := _circled_parts(lead, lines, run, labels):
         return circled
     first = next((i for i, line in enumerate(lines) if i and _answers(line, labels)), None)
-    if first is None:
+    if first is None or any(_P.labelled_stem.match(line) and _answers(line, labels) for line in lines[first:]):
         return None
     options = (*run.options[:-1], (run.options[-1][0], join_lines("\n".join(lines[:first]))))  # where stems begin
     parts: list[SubItem] = []

@@ -241,9 +241,9 @@ def _beside_answer(draft: Draft, _: Judged) -> Iterable[str]:
 
 @CONTENT("answer_in_text", "患有（A）病 in the text of parts whose blanks have A to D")
 def _shown_answer(draft: Draft, _: Judged) -> Iterable[str]:
-    shown = {match[1] for match in _P.shown.finditer(draft.shared_stem or "")} & {*dict(draft.options)}
-    if shown and explained_together(draft):
-        yield f"{', '.join(sorted(shown))} may be filled in where a part's blank stood"
+    text = draft.shared_stem if explained_together(draft) else draft.stem if draft.in_blank else None
+    if shown := {match[1] for match in _P.shown.finditer(text or "")} & {*dict(draft.options)}:
+        yield f"{', '.join(sorted(shown))} may be filled in where another blank stood"
 
 
 @CONTENT("case_missing", "（2～3题共用题干） with the case above it")

@@ -197,6 +197,12 @@ def test_an_answer_whose_option_begins_like_a_verdict_is_read(parse):
     assert (question.answer, question.explanation) == (["B"], None)
 
 
+@pytest.mark.parametrize("earned", ["2分", "1.5 分"])
+def test_what_an_item_earns_on_a_line_of_its_own_is_no_stem(parse, earned):
+    (question,) = parse(f"1\n{earned}\n首选的是\n{FOUR}\n答案：B").questions
+    assert question.stem == "首选的是"
+
+
 def test_a_title_before_the_stem_is_no_stem_and_code_keeps_its_lines(parse):
     (question,) = parse(
         f"1. 列表\n题目：下列程序输出的是\nnums = [1, 2]\nfor n in nums:\nprint(n)\n{FOUR}\n答案：B"

@@ -82,6 +82,7 @@ def test_parts_with_options_of_their_own(head, answers, expected):
         ),
         ("领\nA.一\nB.二\nC.三\n属于甲的是（A）", ("领", ["属于甲的是 一二三=A"], True, "'属于甲的是' may be no stem")),
         ("A.一\nB.二\nC.三\n属于甲的是（D）", None),
+        ("A.一\nB.二\nC.三\n第二题\nA.四\nB.五（B）\nC.六\n第三题（C）", None),
         ("A.一\nB.二\nC.三\n① 属于甲 ② 属于乙\nA C", ("", ["属于甲 一二三=A", "属于乙 一二三=C"], True, None)),
         (
             "A.一\nB.二\nC.三\n① 属于甲 ② 属于乙\nA",
