@@ -81,9 +81,9 @@ def parts_with_options(head: str, fields: Fields) -> Parts | None:
     doubt = None
     if letters and len(letters) != len(starts):
         doubt, letters = f"{len(starts)} parts, {len(letters)} answers", []
-    each = zip(starts, runs, letters or [None] * len(runs), strict=True)
-    stems = ((head[start.end() : start.start() + run.start], run.options, letter) for start, run, letter in each)
-    parts = tuple(SubItem(join_lines(stem), options, letter) for stem, options, letter in stems)
+    stems = [join_lines(head[a.end() : a.start() + run.start]) or a[1] for a, run in zip(starts, runs, strict=True)]
+    each = zip(stems, runs, letters or [None] * len(runs), strict=True)
+    parts = tuple(SubItem(stem, run.options, letter) for stem, run, letter in each)
     return Parts(join_lines(head[: edges[0]]), parts, shared_options=False, doubt=doubt)
 
 

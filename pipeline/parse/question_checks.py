@@ -241,8 +241,9 @@ def _beside_answer(draft: Draft, _: Judged) -> Iterable[str]:
 
 @CONTENT("answer_in_text", "患有（A）病 in the text of parts whose blanks have A to D")
 def _shown_answer(draft: Draft, _: Judged) -> Iterable[str]:
-    text = draft.shared_stem if explained_together(draft) else draft.stem if draft.in_blank else None
-    if shown := {match[1] for match in _P.shown.finditer(text or "")} & {*dict(draft.options)}:
+    case = explained_together(draft) and draft.shared_stem
+    text, letters = (case, {*dict(draft.options)}) if case else (draft.in_blank and draft.stem, {draft.answer})
+    if shown := {match[1] for match in _P.shown.finditer(text or "")} & letters:
         yield f"{', '.join(sorted(shown))} may be filled in where another blank stood"
 
 

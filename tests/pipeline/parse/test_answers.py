@@ -180,6 +180,7 @@ def test_a_blank_is_looked_for_in_linear_time(unit):
         ("正确答案：B:乙; 0.6分AI讲解", ["B"], None),
         ("答案：B 乙", ["B"], None),
         ("答案：B\n----------", ["B"], None),
+        ("答案：B //因为甲", ["B"], "因为甲"),
     ],
 )
 def test_what_a_platform_prints_around_an_answer_is_left_out(parse, printed, letters, explanation):
@@ -187,9 +188,10 @@ def test_what_a_platform_prints_around_an_answer_is_left_out(parse, printed, let
     assert (question.stem, question.answer, question.explanation) == ("首选的是", letters, explanation)
 
 
-def test_an_answer_glued_to_the_last_option_is_read(parse):
-    (question,) = parse(f"1. 首选的是\n{FOUR}答案：B").questions
-    assert (question.answer, question.options[-1].text) == (["B"], "丁")
+@pytest.mark.parametrize("letters", ["B", "BC", "B、C"])
+def test_an_answer_glued_to_the_last_option_is_read(parse, letters):
+    (question,) = parse(f"1. 首选的是\n{FOUR}答案：{letters}").questions
+    assert (question.answer, question.options[-1].text) == ([*letters.replace("、", "")], "丁")
 
 
 def test_an_answer_whose_option_begins_like_a_verdict_is_read(parse):

@@ -65,6 +65,7 @@ def after_options(head):
         ("甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四", ["ABC"], ("甲", ["乙 一二=", "丙 三四="], False, "2 parts, 3 answers")),
         ("甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四", [], ("甲", ["乙 一二=", "丙 三四="], False, None)),
         ("甲\n① 乙\n② 丙 A.三 B.四", ["AB"], None),
+        ("甲①和②\n①A.一 B.二\n②A.三 B.四", ["AB"], ("甲①和②", ["① 一二=A", "② 三四=B"], False, None)),
         ("甲\n① 乙 A.一 B.二", ["A"], None),
     ],
 )
