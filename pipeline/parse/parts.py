@@ -82,8 +82,7 @@ def parts_with_options(head: str, fields: Fields) -> Parts | None:
     if letters and len(letters) != len(starts):
         doubt, letters = f"{len(starts)} parts, {len(letters)} answers", []
     stems = [join_lines(head[a.end() : a.start() + run.start]) or a[1] for a, run in zip(starts, runs, strict=True)]
-    each = zip(stems, runs, letters or [None] * len(runs), strict=True)
-    parts = tuple(SubItem(stem, run.options, letter) for stem, run, letter in each)
+    parts = tuple(map(SubItem, stems, [run.options for run in runs], letters or [None] * len(runs)))
     return Parts(join_lines(head[: edges[0]]), parts, shared_options=False, doubt=doubt)
 
 

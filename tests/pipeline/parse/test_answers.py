@@ -188,6 +188,11 @@ def test_what_a_platform_prints_around_an_answer_is_left_out(parse, printed, let
     assert (question.stem, question.answer, question.explanation) == ("首选的是", letters, explanation)
 
 
+def test_an_answer_behind_a_gap_in_the_line_of_options_is_no_text_without_a_label(parse):
+    outcome = parse("1. 首选的是\nA、甲\tB、乙\tC、丙\tD、丁\t答案： B")
+    assert [(question.answer, question.options[-1].text) for question in outcome.questions] == [(["B"], "丁")]
+
+
 @pytest.mark.parametrize("letters", ["B", "BC", "B、C"])
 def test_an_answer_glued_to_the_last_option_is_read(parse, letters):
     (question,) = parse(f"1. 首选的是\n{FOUR}答案：{letters}").questions
