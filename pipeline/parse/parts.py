@@ -81,9 +81,8 @@ def parts_with_options(head: str, fields: Fields) -> Parts | None:
     doubt = None
     if letters and len(letters) != len(starts):
         doubt, letters = f"{len(starts)} parts, {len(letters)} answers", []
-    each = zip(starts, runs, letters or [None] * len(runs), strict=True)
-    stems = ((head[start.end() : start.start() + run.start], run.options, letter) for start, run, letter in each)
-    parts = tuple(SubItem(join_lines(stem), options, letter) for stem, options, letter in stems)
+    stems = [join_lines(head[a.end() : a.start() + run.start]) or a[1] for a, run in zip(starts, runs, strict=True)]
+    parts = tuple(map(SubItem, stems, [run.options for run in runs], letters or [None] * len(runs)))
     return Parts(join_lines(head[: edges[0]]), parts, shared_options=False, doubt=doubt)
 
 
@@ -95,7 +94,7 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
     if circled := _circled_parts(lead, lines, run, labels):
         return circled
     first = next((i for i, line in enumerate(lines) if i and _answers(line, labels)), None)
-    if first is None:
+    if first is None or any(_P.labelled_stem.match(line) and _answers(line, labels) for line in lines[first:]):
         return None
     options = (*run.options[:-1], (run.options[-1][0], join_lines("\n".join(lines[:first]))))  # where stems begin
     parts: list[SubItem] = []

@@ -77,10 +77,10 @@ def _empty_options(draft: Draft, _: Judged) -> Iterable[str]:
 def _glued_label(draft: Draft, judged: Judged) -> Iterable[str]:
     for piece in [] if judged.gaps.drawn else draft.pieces:
         parts = [part.strip() for part in piece.text.split("\t") if part.strip()]
-        bare = [it for it in parts[1:] if not (opens_option(it) or re.match(r"[A-K](?![A-Za-z0-9])", it))]  # E 戊
+        bare = [it for it in parts[1:] if not (opens_option(it) or opens_field(it) or _P.bare_label.match(it))]
         if bare and sum(map(opens_option, parts)) > 1:
             yield f"{bare[0][:20]!r} stands apart among labelled options, and has no label"
-    looks = [re.search(rf"\s{label}[.．、]|\A{label}\.\s", text) for label, text in draft.options]  # C. C. Map
+    looks = [re.search(rf"\s{at}[.．、]|\A{at}\.\s|{at}、\Z", text) for at, text in draft.options]  # C. C. Map, 乙B、
     looks += [_P.label_inside.search(text) for name, text in texts_of(draft) if name != "case"]
     if match := next(filter(None, looks), None):
         near = match.string[max(0, match.start() - 10) : match.end() + 10]
@@ -241,9 +241,10 @@ def _beside_answer(draft: Draft, _: Judged) -> Iterable[str]:
 
 @CONTENT("answer_in_text", "患有（A）病 in the text of parts whose blanks have A to D")
 def _shown_answer(draft: Draft, _: Judged) -> Iterable[str]:
-    shown = {match[1] for match in _P.shown.finditer(draft.shared_stem or "")} & {*dict(draft.options)}
-    if shown and explained_together(draft):
-        yield f"{', '.join(sorted(shown))} may be filled in where a part's blank stood"
+    text, own = (draft.stem, draft.answer or "") if draft.in_blank else (draft.shared_stem, dict(draft.options))
+    shown = {match[1] for match in _P.shown.finditer(text or "")} & {*own}
+    if shown and (draft.in_blank or explained_together(draft)):
+        yield f"{', '.join(sorted(shown))} may be filled in where another blank stood"
 
 
 @CONTENT("case_missing", "（2～3题共用题干） with the case above it")

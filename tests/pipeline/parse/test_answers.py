@@ -180,6 +180,7 @@ def test_a_blank_is_looked_for_in_linear_time(unit):
         ("正确答案：B:乙; 0.6分AI讲解", ["B"], None),
         ("答案：B 乙", ["B"], None),
         ("答案：B\n----------", ["B"], None),
+        ("答案：B //因为甲", ["B"], "因为甲"),
     ],
 )
 def test_what_a_platform_prints_around_an_answer_is_left_out(parse, printed, letters, explanation):
@@ -187,14 +188,26 @@ def test_what_a_platform_prints_around_an_answer_is_left_out(parse, printed, let
     assert (question.stem, question.answer, question.explanation) == ("首选的是", letters, explanation)
 
 
-def test_an_answer_glued_to_the_last_option_is_read(parse):
-    (question,) = parse(f"1. 首选的是\n{FOUR}答案：B").questions
-    assert (question.answer, question.options[-1].text) == (["B"], "丁")
+def test_an_answer_behind_a_gap_in_the_line_of_options_is_no_text_without_a_label(parse):
+    outcome = parse("1. 首选的是\nA、甲\tB、乙\tC、丙\tD、丁\t答案： B")
+    assert [(question.answer, question.options[-1].text) for question in outcome.questions] == [(["B"], "丁")]
+
+
+@pytest.mark.parametrize("letters", ["B", "BC", "B、C"])
+def test_an_answer_glued_to_the_last_option_is_read(parse, letters):
+    (question,) = parse(f"1. 首选的是\n{FOUR}答案：{letters}").questions
+    assert (question.answer, question.options[-1].text) == ([*letters.replace("、", "")], "丁")
 
 
 def test_an_answer_whose_option_begins_like_a_verdict_is_read(parse):
     (question,) = parse("1. 布局是\nA. 分散\nB. 对称与中心\nC. 随机\n正确答案：\nB 对称与中心").questions
     assert (question.answer, question.explanation) == (["B"], None)
+
+
+@pytest.mark.parametrize("earned", ["2分", "1.5 分"])
+def test_what_an_item_earns_on_a_line_of_its_own_is_no_stem(parse, earned):
+    (question,) = parse(f"1\n{earned}\n首选的是\n{FOUR}\n答案：B").questions
+    assert question.stem == "首选的是"
 
 
 def test_a_title_before_the_stem_is_no_stem_and_code_keeps_its_lines(parse):

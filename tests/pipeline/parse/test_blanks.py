@@ -60,3 +60,10 @@ def test_blanks_that_run_on_by_numbers_of_their_own_make_their_questions_wait(pa
     assert kept in ([1], [1, 2])
     own = "\n".join(f"{number}．第{number}项属于（{number}）。\n{FOUR}\n答案：B" for number in range(1, 5))
     assert [question.number for question in parse(own).questions] == [1, 2, 3, 4]
+
+
+def test_a_blank_whose_answer_stands_in_another_bracket_too_waits(parse):
+    papers = [f"{number}. 由(A)得第{number}项（B）\nA. 甲\nB. 乙\nC. 丙" for number in range(1, 5)]
+    outcome = parse("\n".join([*papers, "5. 经过（C）轮运算后，输出的是（C）\nA. 甲\nB. 乙\nC. 丙"]))
+    assert len(outcome.questions) == 4
+    assert [item.reason for item in outcome.review] == ["answer_in_text"]

@@ -49,6 +49,7 @@ def test_known_furniture_behind_last_options_is_cut_off_and_told(furniture):
     "furniture",
     [
         "（4分）",
+        "(1.0)",
         "（正确答案个数：3个）",
         " 百度",
         " 谷歌一下",

@@ -188,6 +188,7 @@ def test_a_note_behind_the_last_options_is_no_text_of_theirs(parse, note):
         ("acidB．C", [("B", 4, 6, "dotted", 1.0)]),
         ("protein C、protein S", []),
         ("甲乙C、甲乙 丙丁D、丙丁", []),
+        ("sys D、system", [("D", 4, 6, "dotted", 2.0)]),
         ("A、甲 protein C、protein S", [("A", 0, 2, "dotted", 3.0)]),
         ("甲 维生素 A 丙", []),
         ("维生素 A 甲", []),

@@ -65,6 +65,7 @@ def after_options(head):
         ("甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四", ["ABC"], ("甲", ["乙 一二=", "丙 三四="], False, "2 parts, 3 answers")),
         ("甲\n① 乙 A.一 B.二\n② 丙 A.三 B.四", [], ("甲", ["乙 一二=", "丙 三四="], False, None)),
         ("甲\n① 乙\n② 丙 A.三 B.四", ["AB"], None),
+        ("甲①和②\n①A.一 B.二\n②A.三 B.四", ["AB"], ("甲①和②", ["① 一二=A", "② 三四=B"], False, None)),
         ("甲\n① 乙 A.一 B.二", ["A"], None),
     ],
 )
@@ -82,6 +83,7 @@ def test_parts_with_options_of_their_own(head, answers, expected):
         ),
         ("领\nA.一\nB.二\nC.三\n属于甲的是（A）", ("领", ["属于甲的是 一二三=A"], True, "'属于甲的是' may be no stem")),
         ("A.一\nB.二\nC.三\n属于甲的是（D）", None),
+        ("A.一\nB.二\nC.三\n第二题\nA.四\nB.五（B）\nC.六\n第三题（C）", None),
         ("A.一\nB.二\nC.三\n① 属于甲 ② 属于乙\nA C", ("", ["属于甲 一二三=A", "属于乙 一二三=C"], True, None)),
         (
             "A.一\nB.二\nC.三\n① 属于甲 ② 属于乙\nA",
