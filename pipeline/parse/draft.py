@@ -65,7 +65,8 @@ class ItemText:
         self.head, letters = fields.head, None
         if not fields.answers and not item.given:
             self.head, letters = letter_line(fields.head, single=habits.single_letters)
-        self.head = _P.title_before.sub(lambda match: "\n" * match[0].count("\n"), self.head)
+        title = _P.subtitle if pieces and pieces[0].centred else _P.title_before  # Question 1 — Easy, of a heading
+        self.head = title.sub(lambda match: "\n" * match[0].count("\n"), self.head)
         self.run = None if item.worded else find_run(self.head)
         self.beside = item.given or (letters if self.run is not None else None)
 

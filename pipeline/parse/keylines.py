@@ -20,6 +20,7 @@ MAX_STEP = 200  # numbers further apart on one line number no questions: 1000 H 
 EXPLAINED_WITHIN = 12  # number of lines under the head of a key within which its first explanation must come
 ANSWERED_WITHIN = 3  # number of lines under a possible head of a key within which its first answer must come
 LISTED = 5  # least number of answers in a line for one of them to be of several parts
+SMALL = 4  # least number of rows that run on for small letters to be keys
 HEAD_LENGTH = 60  # number of characters after a head within which answers on the same line must begin
 
 
@@ -143,7 +144,11 @@ def _row(texts: Sequence[str], at: int, head: re.Pattern[str], form: re.Pattern[
 def split_answer_lines(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return pieces in which lines of answers hold nothing else: their head goes (参考答案：1-5 ABCDE, 多选：1.ABC)."""
     split: list[ParsedLine] = []
-    for piece in pieces:
+    small = [_P.small_row.fullmatch(piece.text) for piece in pieces]
+    for at, piece in enumerate(pieces):
+        rows = [int(row[1]) for row in small[max(0, at - SMALL) : at + SMALL + 1] if row]
+        if small[at] and any(_contiguous(rows[start : start + SMALL]) for start in range(len(rows) - SMALL + 1)):
+            piece = replace(piece, text=piece.text.upper())  # 1 b / 2 d / 3 a …
         cut = _head_end(piece.text) or 0
         if cut:
             split.append(replace(piece, text=piece.text[:cut].rstrip()))

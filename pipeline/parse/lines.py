@@ -15,7 +15,7 @@ from build_dataset.pipeline.characters import in_taiwan, is_traditional, script_
 from build_dataset.pipeline.parse.fields import opens_field
 from build_dataset.pipeline.parse.folding import fold, width
 from build_dataset.pipeline.parse.heads import number_candidate, split_heads
-from build_dataset.pipeline.parse.labels import LABELS
+from build_dataset.pipeline.parse.labels import LABELS, opens_option
 from build_dataset.pipeline.parse.running import without_running
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Box, Line, LineKind, Span, UnsureCharacter
@@ -26,6 +26,9 @@ REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
 MIN_GLUED = 120  # characters from which on a line may hold several questions
 MIN_NUMBERS = 2  # least number of numbers that run on for a line to hold several questions
+MIN_LISTS = 3  # least number of items for what they have in common to be a habit
+MAX_WRAPPED = 5  # from one box to the next, in lines
+MOST_SAID = 0.5  # share of the answers from which on a line of every item says of what kind it is
 MIN_SIGNED, MOST_SIGNED = 8, 0.9  # least number and share of labels with a sign of the whole paper
 KEY, TICK = "(正确答案)", " √"  # behind options that a notation calls right, and that have a mark before them
 SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
@@ -61,7 +64,7 @@ def parsed_lines(lines: Sequence[Line]) -> list[ParsedLine]:
         parts = [fold(part) for part in line.text.split("\n")]
         if line.kind not in REGIONS:
             parts = [head for part in parts if part.strip() for head in split_heads(part)]
-        centred = _centred(line, margins) or (line.page, line.order) in headings
+        centred = _centred(line, margins) or ((line.page, line.order) in headings and not opens_field(line.text))
         box = line.box if line.kind is LineKind.TEXT else None
         x, y = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2) if box else (0.0, 0.0)  # the middle of the line
         around = [table.box for table in tables[line.page] if box and table.box]
@@ -152,7 +155,7 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces with every part of a question on lines of its own, and its options with labels."""
     pieces = [replace(piece, text=part) for piece in pieces for part in _P.starred_cell.split(piece.text)]
-    lines = _labelled(part for piece in _without_signs(pieces) for part in _parts(piece))
+    lines = _labelled(without_captions([part for piece in _without_signs(pieces) for part in _parts(piece)]))
     marks = ((line, _P.marked_before.match(line.text)) for line in lines)  # *B 乙, √ C. 丙: the mark goes behind it
     return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
 
@@ -224,12 +227,17 @@ def _apart(text: str) -> str:
 
 
 def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
-    """Label options that have a sign instead: {~%100% 甲, {=甲 ~乙}, [x] 甲, [ ] 乙, + 甲, - 乙.
+    """Label options that have a sign instead: {~%100% 甲, {=甲 ~乙}, [x] 甲, [ ] 乙, (x) 甲, + 甲, - 乙, - 甲 ✅.
 
     What stands between the boxes of an item and the next item explains them.
     """
-    signed = ((piece, _P.signed.fullmatch(piece.text) if piece.kind not in REGIONS else None) for piece in pieces)
-    groups = [[*group] for _, group in groupby(signed, key=lambda pair: pair[1] is not None)]
+    lines = [*pieces]
+    signs = [_P.signed.fullmatch(piece.text) if piece.kind not in REGIONS else None for piece in lines]
+    inside = _inside_boxes(lines, signs)
+    marked = [(piece, sign, bool(sign) or at in inside) for at, (piece, sign) in enumerate(zip(lines, signs, strict=True))]
+    groups = [[(piece, sign) for piece, sign, _ in group] for _, group in groupby(marked, key=lambda one: one[2])]
+    ticked = sum(any(sign and _P.ticked.search(sign["text"]) for _, sign in run) for run in groups)
+    bulleted = ticked >= MIN_LISTS and ticked > sum(_P.opens_list.match(piece.text) is not None for piece in lines)
     for before, run in pairwise([[], *groups]):
         if (first := run[0][1]) is None:
             piece = run[0][0]
@@ -239,18 +247,55 @@ def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
             yield replace(piece, text=f"解析：{piece.text}") if explains else piece
             yield from (piece for piece, _ in run[1:])
             continue
-        starts = [at for at, (_, sign) in enumerate(run) if sign and sign["open"]] or [0]
-        lone = {sign["box"] for _, sign in run if sign} == {"-"}  # the sign of a list: none is right
+        boxes = {sign["box"] or "" for _, sign in run if sign}
+        some = any(sign and _P.ticked.search(sign["text"]) for _, sign in run)
+        # the sign of a list, or of items that are true or false: none is right
+        lone = (boxes == {"-"} and not (bulleted and some)) or all(_P.empty_round.fullmatch(box) for box in boxes)
         opened = len(run) >= MIN_NUMBERS and (first["open"] or first["box"] or first["share"]) and not lone
-        own = all(sign and _P.own_label.match(sign["text"]) for _, sign in run)  # [ ] **a.** 甲
-        for at, (piece, sign) in enumerate(run):
-            place = at - max(start for start in starts if start <= at) if opened else len(LABELS)
-            if sign is None or place >= len(LABELS):
+        own = all(sign and _P.own_label.match(sign["text"]) for _, sign in run if sign)  # [ ] **a.** 甲
+        place = -1
+        for piece, sign in run:
+            place = 0 if sign and sign["open"] else place + bool(sign)
+            if sign is None or not opened or place >= len(LABELS):
                 yield piece
                 continue
             right = sign["right"] or (sign["share"] and sign["share"].strip("0.,")[:1] not in ("", "-"))
-            mark = KEY if right else TICK if sign["box"] and sign["box"].strip("[ ]☐⬜-") else ""
+            right = right or _P.said_right.fullmatch(sign["box"] or "")
+            mark = KEY if right else TICK if sign["box"] and not _P.unmarked.fullmatch(sign["box"]) else ""
             yield replace(piece, text=f"{'' if own else f'{LABELS[place]}. '}{sign['text'].strip()}{mark}")
+
+
+def _inside_boxes(pieces: Sequence[ParsedLine], signs: Sequence[re.Match[str] | None]) -> set[int]:
+    """Return the lines on which the options with boxes go on: those between two, and those under one that is full."""
+    boxed = [at for at, sign in enumerate(signs) if sign and _P.closed_box.match(sign["box"] or "")]
+    ends = {at for at, piece in enumerate(pieces) if not piece.text or _opens_item(piece) or opens_field(piece.text)}
+    gaps = (range(above + 1, below) for above, below in pairwise(boxed) if 1 < below - above <= MAX_WRAPPED)
+    inside = {at for gap in gaps if not ends.intersection(gap) for at in gap}
+    edges = ColumnEdges(pieces) if inside else None
+    for at in boxed:
+        while edges and at + 1 < len(pieces) and at + 1 not in ends and not signs[at + 1]:
+            if at + 1 not in inside and is_complete_line(pieces[at], edges, by_words=False):
+                break
+            at += 1
+            inside.add(at)
+    return inside
+
+
+def without_captions(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """Return the pieces without what stands over most answers in the same words, and what most say of their kind.
+
+    Show answer, 👉 Xem đáp án, [!TIP] over Answer: B; Categoría: Órganos, Type: single.
+    """
+    opening = [opens_field(piece.text) for piece in pieces]
+    over = [at for at, (own, below) in enumerate(pairwise(opening)) if below and not own]
+    texts = {at: _P.digits.sub("0", pieces[at].text) for at in over if not opens_option(pieces[at].text)}
+    times = Counter(texts.values())
+    gone = {at for at, text in texts.items() if times[text] >= max(MIN_LISTS, len(over) / 3) and len(text) < MIN_GLUED}
+    kinds = {at: mark[1] for at, piece in enumerate(pieces) if (mark := _P.kind_of_item.fullmatch(piece.text))}
+    said = Counter(kinds.values())
+    gone |= {at for at, kind in kinds.items() if said[kind] >= max(MIN_LISTS, MOST_SAID * len(over))}
+    kept = [piece for at, piece in enumerate(pieces) if at not in gone]
+    return without_captions(kept) if gone else kept
 
 
 def _opens_item(piece: ParsedLine) -> bool:
