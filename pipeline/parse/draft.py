@@ -38,6 +38,8 @@ class Habits:
         signs = [[_P.graded.search(text) is not None for _, text in run.options] for run in answered]
         self.graded = sum(any(some) and not all(some) for some in signs) >= max(SHOWN, GRADED * len(signs))
         self.single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
+        asked = [item.head for item in fields if find_run(item.head)]
+        self.titled = sum(map(bool, map(_P.subtitle.match, asked))) >= max(SHOWN, MARKED * len(asked))
         filled = [item for item in fields if letters_inside(item.head)]  # 首选的是（C）
         open_items = [(item, run) for item in fields if not item.answers and (run := find_run(item.head))]
         runs = [run for _, run in open_items]
@@ -65,7 +67,7 @@ class ItemText:
         self.head, letters = fields.head, None
         if not fields.answers and not item.given:
             self.head, letters = letter_line(fields.head, single=habits.single_letters)
-        title = _P.subtitle if pieces and pieces[0].centred else _P.title_before  # Question 1 — Easy, of a heading
+        title = _P.subtitle if habits.titled else _P.title_before
         self.head = title.sub(lambda match: "\n" * match[0].count("\n"), self.head)
         self.run = None if item.worded else find_run(self.head)
         self.beside = item.given or (letters if self.run is not None else None)

@@ -234,8 +234,8 @@ def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
     lines = [*pieces]
     signs = [_P.signed.fullmatch(piece.text) if piece.kind not in REGIONS else None for piece in lines]
     inside = _inside_boxes(lines, signs)
-    marked = [(piece, sign, bool(sign) or at in inside) for at, (piece, sign) in enumerate(zip(lines, signs, strict=True))]
-    groups = [[(piece, sign) for piece, sign, _ in group] for _, group in groupby(marked, key=lambda one: one[2])]
+    whole = groupby(range(len(lines)), key=lambda at: bool(signs[at]) or at in inside)
+    groups = [[(lines[at], signs[at]) for at in group] for _, group in whole]
     ticked = sum(any(sign and _P.ticked.search(sign["text"]) for _, sign in run) for run in groups)
     bulleted = ticked >= MIN_LISTS and ticked > sum(_P.opens_list.match(piece.text) is not None for piece in lines)
     for before, run in pairwise([[], *groups]):
@@ -288,7 +288,9 @@ def without_captions(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """
     opening = [opens_field(piece.text) for piece in pieces]
     over = [at for at, (own, below) in enumerate(pairwise(opening)) if below and not own]
-    texts = {at: _P.digits.sub("0", pieces[at].text) for at in over if not opens_option(pieces[at].text)}
+    free = [at for at in over if not at or not _P.label_alone.fullmatch(pieces[at - 1].text)]
+    worded = (at for at in free if _P.words.fullmatch(pieces[at].text) and not opens_option(pieces[at].text))
+    texts = {at: pieces[at].text for at in worded}
     times = Counter(texts.values())
     gone = {at for at, text in texts.items() if times[text] >= max(MIN_LISTS, len(over) / 3) and len(text) < MIN_GLUED}
     kinds = {at: mark[1] for at, piece in enumerate(pieces) if (mark := _P.kind_of_item.fullmatch(piece.text))}
