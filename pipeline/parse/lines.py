@@ -28,7 +28,7 @@ MIN_GLUED = 120  # characters from which on a line may hold several questions
 MIN_NUMBERS = 2  # least number of numbers that run on for a line to hold several questions
 MIN_LISTS = 3  # least number of items for what they have in common to be a habit
 MAX_WRAPPED = 5  # from one box to the next, in lines
-MOST_SAID = 0.5  # share of the answers from which on a line of every item says of what kind it is
+MOST_SAID = 0.4  # share of the answers from which on the same words over them, or of their kind, are furniture
 MIN_SIGNED, MOST_SIGNED = 8, 0.9  # least number and share of labels with a sign of the whole paper
 KEY, TICK = "(正确答案)", " √"  # behind options that a notation calls right, and that have a mark before them
 SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
@@ -289,13 +289,11 @@ def without_captions(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     opening = [opens_field(piece.text) for piece in pieces]
     over = [at for at, (own, below) in enumerate(pairwise(opening)) if below and not own]
     free = [at for at in over if not at or not _P.label_alone.fullmatch(pieces[at - 1].text)]
-    worded = (at for at in free if _P.words.fullmatch(pieces[at].text) and not opens_option(pieces[at].text))
-    texts = {at: pieces[at].text for at in worded}
-    times = Counter(texts.values())
-    gone = {at for at, text in texts.items() if times[text] >= max(MIN_LISTS, len(over) / 3) and len(text) < MIN_GLUED}
-    kinds = {at: mark[1] for at, piece in enumerate(pieces) if (mark := _P.kind_of_item.fullmatch(piece.text))}
-    said = Counter(kinds.values())
-    gone |= {at for at, kind in kinds.items() if said[kind] >= max(MIN_LISTS, MOST_SAID * len(over))}
+    texts = {at: pieces[at].text for at in free if _P.words.fullmatch(pieces[at].text)}
+    texts |= {at: mark[1] for at, piece in enumerate(pieces) if (mark := _P.kind_of_item.fullmatch(piece.text))}
+    times, most = Counter(texts.values()), len(over) * MOST_SAID
+    least = {text: MIN_LISTS if _P.of_answer.search(text) else max(MIN_LISTS, most) for text in times}
+    gone = {at for at, text in texts.items() if times[text] >= least[text] and not opens_option(text)}
     kept = [piece for at, piece in enumerate(pieces) if at not in gone]
     return without_captions(kept) if gone else kept
 
