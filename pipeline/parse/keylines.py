@@ -20,7 +20,6 @@ MAX_STEP = 200  # numbers further apart on one line number no questions: 1000 H 
 EXPLAINED_WITHIN = 12  # number of lines under the head of a key within which its first explanation must come
 ANSWERED_WITHIN = 3  # number of lines under a possible head of a key within which its first answer must come
 LISTED = 5  # least number of answers in a line for one of them to be of several parts
-SMALL = 4  # least number of rows that run on for small letters to be keys
 HEAD_LENGTH = 60  # number of characters after a head within which answers on the same line must begin
 
 
@@ -55,7 +54,8 @@ def line_pairs(text: str) -> tuple[KeyPair, ...]:
         return ()
     if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not labels_in(bare):  # 1.a 2.b 3.c
         pairs = _pairs(bare.upper())
-        if len(pairs) < 3 or not _contiguous([pair.number for pair in pairs]):
+        few = len(pairs) < 3 and not _P.small_row.fullmatch(text)  # 1⇥b in a table
+        if few or not _contiguous([pair.number for pair in pairs]):
             return ()
     if any(re.search(r"\W", pair.letters) for pair in pairs if pair.letters[0].isalpha()):
         if not _contiguous([pair.number for pair in pairs]):
@@ -144,11 +144,7 @@ def _row(texts: Sequence[str], at: int, head: re.Pattern[str], form: re.Pattern[
 def split_answer_lines(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return pieces in which lines of answers hold nothing else: their head goes (参考答案：1-5 ABCDE, 多选：1.ABC)."""
     split: list[ParsedLine] = []
-    small = [_P.small_row.fullmatch(piece.text) for piece in pieces]
-    for at, piece in enumerate(pieces):
-        rows = [int(row[1]) for row in small[max(0, at - SMALL) : at + SMALL + 1] if row]
-        if small[at] and any(_contiguous(rows[start : start + SMALL]) for start in range(len(rows) - SMALL + 1)):
-            piece = replace(piece, text=piece.text.upper())  # 1 b / 2 d / 3 a …
+    for piece in pieces:
         cut = _head_end(piece.text) or 0
         if cut:
             split.append(replace(piece, text=piece.text[:cut].rstrip()))

@@ -27,7 +27,6 @@ WIDEST = 0.98  # share of lines without boxes that are within the paper's width:
 MIN_GLUED = 120  # characters from which on a line may hold several questions
 MIN_NUMBERS = 2  # least number of numbers that run on for a line to hold several questions
 MIN_LISTS = 3  # least number of items for what they have in common to be a habit
-MAX_WRAPPED = 5  # from one box to the next, in lines
 MOST_SAID = 0.4  # share of the answers from which on the same words over them, or of their kind, are furniture
 MIN_SIGNED, MOST_SIGNED = 8, 0.9  # least number and share of labels with a sign of the whole paper
 KEY, TICK = "(正确答案)", " √"  # behind options that a notation calls right, and that have a mark before them
@@ -253,32 +252,33 @@ def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
         lone = (boxes == {"-"} and not (bulleted and some)) or all(_P.empty_round.fullmatch(box) for box in boxes)
         opened = len(run) >= MIN_NUMBERS and (first["open"] or first["box"] or first["share"]) and not lone
         own = all(sign and _P.own_label.match(sign["text"]) for _, sign in run if sign)  # [ ] **a.** 甲
-        place = -1
-        for piece, sign in run:
+        place, mark = -1, ""
+        for (piece, sign), (_, after) in pairwise([*run, (run[0][0], run[0][1])]):
             place = 0 if sign and sign["open"] else place + bool(sign)
-            if sign is None or not opened or place >= len(LABELS):
+            if not opened or place >= len(LABELS):
                 yield piece
                 continue
-            right = sign["right"] or (sign["share"] and sign["share"].strip("0.,")[:1] not in ("", "-"))
-            right = right or _P.said_right.fullmatch(sign["box"] or "")
-            mark = KEY if right else TICK if sign["box"] and not _P.unmarked.fullmatch(sign["box"]) else ""
-            yield replace(piece, text=f"{'' if own else f'{LABELS[place]}. '}{sign['text'].strip()}{mark}")
+            text = piece.text
+            if sign:
+                right = sign["right"] or (sign["share"] and sign["share"].strip("0.,")[:1] not in ("", "-"))
+                right = right or _P.said_right.fullmatch(sign["box"] or "")
+                mark = KEY if right else TICK if sign["box"] and not _P.unmarked.fullmatch(sign["box"]) else ""
+                text = f"{'' if own else f'{LABELS[place]}. '}{sign['text'].strip()}"
+            yield replace(piece, text=f"{text}{mark if after else ''}")  # behind the last line of the option
 
 
 def _inside_boxes(pieces: Sequence[ParsedLine], signs: Sequence[re.Match[str] | None]) -> set[int]:
-    """Return the lines on which the options with boxes go on: those between two, and those under one that is full."""
-    boxed = [at for at, sign in enumerate(signs) if sign and _P.closed_box.match(sign["box"] or "")]
-    ends = {at for at, piece in enumerate(pieces) if not piece.text or _opens_item(piece) or opens_field(piece.text)}
-    gaps = (range(above + 1, below) for above, below in pairwise(boxed) if 1 < below - above <= MAX_WRAPPED)
-    inside = {at for gap in gaps if not ends.intersection(gap) for at in gap}
-    edges = ColumnEdges(pieces) if inside else None
-    for at in boxed:
-        while edges and at + 1 < len(pieces) and at + 1 not in ends and not signs[at + 1]:
-            if at + 1 not in inside and is_complete_line(pieces[at], edges, by_words=False):
-                break
-            at += 1
+    """Return the lines on which options with boxes go on, where some stand between two boxes."""
+    inside, box, wrapped = set[int](), -1, False
+    for at, (piece, sign) in enumerate(zip(pieces, signs, strict=True)):
+        if sign:
+            wrapped = wrapped or 0 <= box < at - 1
+            box = at if _P.closed_box.match(sign["box"] or "") else -1
+        elif not piece.text or _opens_item(piece) or opens_field(piece.text):
+            box = -1
+        elif box >= 0:
             inside.add(at)
-    return inside
+    return inside if wrapped else set()
 
 
 def without_captions(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
