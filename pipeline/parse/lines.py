@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
 
 from build_dataset.pipeline.characters import in_taiwan, is_traditional, script_of
-from build_dataset.pipeline.parse.fields import opens_field
+from build_dataset.pipeline.parse.fields import opens_field, split_fields
 from build_dataset.pipeline.parse.folding import fold, width
 from build_dataset.pipeline.parse.heads import number_candidate, split_heads
 from build_dataset.pipeline.parse.labels import LABELS, opens_option
@@ -286,8 +286,10 @@ def without_captions(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
     Show answer, 👉 Xem đáp án, [!TIP] over Answer: B; Categoría: Órganos, Type: single.
     """
+    told = [bool(split_fields(piece.text).answers) for piece in pieces]
     opening = [opens_field(piece.text) for piece in pieces]
-    over = [at for at, (own, below) in enumerate(pairwise(opening)) if below and not own]
+    each = enumerate(zip(opening, opening[1:], told, told[1:], strict=False))
+    over = [at for at, (opens, below, own, after) in each if below and not own and (after or not opens)]
     free = [at for at in over if not at or not _P.label_alone.fullmatch(pieces[at - 1].text)]
     texts = {at: pieces[at].text for at in free if _P.words.fullmatch(pieces[at].text)}
     texts |= {at: mark[1] for at, piece in enumerate(pieces) if (mark := _P.kind_of_item.fullmatch(piece.text))}
