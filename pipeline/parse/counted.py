@@ -75,7 +75,9 @@ def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], key: r
     marks = [*label.finditer(text)]
     first = next((at for at, mark in enumerate(marks) if _place(mark) == 1), len(marks))
     run = [mark for at, mark in enumerate(marks[first:], 1) if _place(mark) == at]
-    for mark in reversed(run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip()]):
+    for mark in reversed(
+        run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip(" -*•")]
+    ):
         text = f"{text[: mark.start()]}{LABELS[_place(mark) - 1]}. {text[mark.end() :]}"
     return text
 
@@ -112,8 +114,10 @@ def _rewritten(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -
             continue
         if key := _P.key.fullmatch(lines[at]):
             numbers = [int(digit) for digit in unicodedata.normalize("NFKC", key["said"]) if digit.isdecimal()]
-            if max(numbers) <= len(run):
-                changed.append((at, f"答案：{''.join(LABELS[one - 1] for one in sorted(numbers))}"))
+            right = options[numbers[0] - 1] if max(numbers) <= len(run) else None
+            if right and (key["told"] or "").startswith(right["text"].strip() if key["told"] else ""):
+                told = f"。{key['told']}" if key["told"] else ""
+                changed.append((at, f"答案：{''.join(LABELS[one - 1] for one in sorted(numbers))}{told}"))
         elif lines[at].lstrip()[:1].isdigit():
             changed.append((at, f"・{lines[at].lstrip()}"))
     return changed

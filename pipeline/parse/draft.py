@@ -33,6 +33,8 @@ class Habits:
     def __init__(self, texts: Sequence[str], fields: Sequence[Fields]) -> None:
         ends = sum(_P.letter_end.search(text) is not None for text in texts)
         self.single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
+        asked = [item.head for item in fields if find_run(item.head)]
+        self.titled = sum(map(bool, map(_P.subtitle.match, asked))) >= max(SHOWN, MARKED * len(asked))
         filled = [item for item in fields if letters_inside(item.head)]  # 首选的是（C）
         open_items = [(item, run) for item in fields if not item.answers and (run := find_run(item.head))]
         runs = [run for _, run in open_items]
@@ -60,7 +62,8 @@ class ItemText:
         self.head, letters = fields.head, None
         if not fields.answers and not item.given:
             self.head, letters = letter_line(fields.head, single=habits.single_letters)
-        self.head = _P.title_before.sub(lambda match: "\n" * match[0].count("\n"), self.head)
+        title = _P.subtitle if habits.titled else _P.title_before
+        self.head = title.sub(lambda match: "\n" * match[0].count("\n"), self.head)
         self.run = None if item.worded else find_run(self.head)
         self.beside = item.given or (letters if self.run is not None else None)
 

@@ -200,8 +200,8 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
         if len(hits) == 1:
             return hits[0]
         rest, said = answer, ""
-        for label, option in texts:  # Answer: A) Aspirin, C) Warfarin
-            mark = re.match(rf"[(（]?{label}[)）.．:：]?", rest)
+        for label, option in texts:  # Answer: A) Aspirin, C) Warfarin; A) Aspirin and C) Warfarin
+            mark = re.match(rf"(?:and|und|et|[yeи])?[(（]?{label}[)）.．:：]?", rest)
             if option and mark and rest.startswith(option, mark.end()):
                 rest, said = rest[mark.end() + len(option) :], said + label
         if said and not rest:

@@ -54,7 +54,8 @@ def line_pairs(text: str) -> tuple[KeyPair, ...]:
         return ()
     if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not labels_in(bare):  # 1.a 2.b 3.c
         pairs = _pairs(bare.upper())
-        if len(pairs) < 3 or not _contiguous([pair.number for pair in pairs]):
+        few = len(pairs) < 3 and not _P.small_row.fullmatch(text)  # 1⇥b in a table
+        if few or not _contiguous([pair.number for pair in pairs]):
             return ()
     if any(re.search(r"\W", pair.letters) for pair in pairs if pair.letters[0].isalpha()):
         if not _contiguous([pair.number for pair in pairs]):

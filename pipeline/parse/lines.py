@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
 
 from build_dataset.pipeline.characters import in_taiwan, is_traditional, script_of
-from build_dataset.pipeline.parse.fields import opens_field
+from build_dataset.pipeline.parse.fields import opens_field, split_fields
 from build_dataset.pipeline.parse.folding import fold, width
 from build_dataset.pipeline.parse.heads import number_candidate, split_heads
-from build_dataset.pipeline.parse.labels import LABELS
+from build_dataset.pipeline.parse.labels import LABELS, opens_option
 from build_dataset.pipeline.parse.running import without_running
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Box, Line, LineKind, Span, UnsureCharacter
@@ -25,6 +25,8 @@ REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
 MIN_GLUED = 120  # characters from which on a line may hold several questions
 MIN_NUMBERS = 2  # least number of numbers that run on for a line to hold several questions
+MIN_LISTS = 3  # least number of items for what they have in common to be a habit
+MOST_SAID = 0.4  # share of the answers from which on the same words over them, or of their kind, are furniture
 KEY, TICK = "(正确答案)", " √"  # behind options that a notation calls right, and that have a mark before them
 SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
 
@@ -59,7 +61,7 @@ def parsed_lines(lines: Sequence[Line]) -> list[ParsedLine]:
         parts = [fold(part) for part in line.text.split("\n")]
         if line.kind not in REGIONS:
             parts = [head for part in parts if part.strip() for head in split_heads(part)]
-        centred = _centred(line, margins) or (line.page, line.order) in headings
+        centred = _centred(line, margins) or ((line.page, line.order) in headings and not opens_field(line.text))
         box = line.box if line.kind is LineKind.TEXT else None
         x, y = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2) if box else (0.0, 0.0)  # the middle of the line
         around = [table.box for table in tables[line.page] if box and table.box]
@@ -150,7 +152,7 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces with every part of a question on lines of its own, and its options with labels."""
     pieces = [replace(piece, text=part) for piece in pieces for part in _P.starred_cell.split(piece.text)]
-    lines = _labelled(part for piece in pieces for part in _parts(piece))
+    lines = _labelled(without_captions([part for piece in pieces for part in _parts(piece)]))
     marks = ((line, _P.marked_before.match(line.text)) for line in lines)  # *B 乙, √ C. 丙: the mark goes behind it
     return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
 
@@ -206,12 +208,17 @@ def _apart(text: str) -> str:
 
 
 def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
-    """Label options that have a sign instead: {~%100% 甲, {=甲 ~乙}, [x] 甲, [ ] 乙, + 甲, - 乙.
+    """Label options that have a sign instead: {~%100% 甲, {=甲 ~乙}, [x] 甲, [ ] 乙, (x) 甲, + 甲, - 乙, - 甲 ✅.
 
     What stands between the boxes of an item and the next item explains them.
     """
-    signed = ((piece, _P.signed.fullmatch(piece.text) if piece.kind not in REGIONS else None) for piece in pieces)
-    groups = [[*group] for _, group in groupby(signed, key=lambda pair: pair[1] is not None)]
+    lines = [*pieces]
+    signs = [_P.signed.fullmatch(piece.text) if piece.kind not in REGIONS else None for piece in lines]
+    inside = _inside_boxes(lines, signs)
+    whole = groupby(range(len(lines)), key=lambda at: bool(signs[at]) or at in inside)
+    groups = [[(lines[at], signs[at]) for at in group] for _, group in whole]
+    ticked = sum(any(sign and _P.ticked.search(sign["text"]) for _, sign in run) for run in groups)
+    bulleted = ticked >= MIN_LISTS and ticked > sum(_P.opens_list.match(piece.text) is not None for piece in lines)
     for before, run in pairwise([[], *groups]):
         if (first := run[0][1]) is None:
             piece = run[0][0]
@@ -221,18 +228,58 @@ def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
             yield replace(piece, text=f"解析：{piece.text}") if explains else piece
             yield from (piece for piece, _ in run[1:])
             continue
-        starts = [at for at, (_, sign) in enumerate(run) if sign and sign["open"]] or [0]
-        lone = {sign["box"] for _, sign in run if sign} == {"-"}  # the sign of a list: none is right
+        boxes = {sign["box"] or "" for _, sign in run if sign}
+        some = any(sign and _P.ticked.search(sign["text"]) for _, sign in run)
+        # the sign of a list, or of items that are true or false: none is right
+        lone = (boxes == {"-"} and not (bulleted and some)) or all(_P.empty_round.fullmatch(box) for box in boxes)
         opened = len(run) >= MIN_NUMBERS and (first["open"] or first["box"] or first["share"]) and not lone
-        own = all(sign and _P.own_label.match(sign["text"]) for _, sign in run)  # [ ] **a.** 甲
-        for at, (piece, sign) in enumerate(run):
-            place = at - max(start for start in starts if start <= at) if opened else len(LABELS)
-            if sign is None or place >= len(LABELS):
+        own = all(sign and _P.own_label.match(sign["text"]) for _, sign in run if sign)  # [ ] **a.** 甲
+        place, mark = -1, ""
+        for (piece, sign), (_, after) in pairwise([*run, (run[0][0], run[0][1])]):
+            place = 0 if sign and sign["open"] else place + bool(sign)
+            if not opened or place >= len(LABELS):
                 yield piece
                 continue
-            right = sign["right"] or (sign["share"] and sign["share"].strip("0.,")[:1] not in ("", "-"))
-            mark = KEY if right else TICK if sign["box"] and sign["box"].strip("[ ]☐⬜-") else ""
-            yield replace(piece, text=f"{'' if own else f'{LABELS[place]}. '}{sign['text'].strip()}{mark}")
+            text = piece.text
+            if sign:
+                right = sign["right"] or (sign["share"] and sign["share"].strip("0.,")[:1] not in ("", "-"))
+                right = right or _P.said_right.fullmatch(sign["box"] or "")
+                mark = KEY if right else TICK if sign["box"] and not _P.unmarked.fullmatch(sign["box"]) else ""
+                text = f"{'' if own else f'{LABELS[place]}. '}{sign['text'].strip()}"
+            yield replace(piece, text=f"{text}{mark if after else ''}")  # behind the last line of the option
+
+
+def _inside_boxes(pieces: Sequence[ParsedLine], signs: Sequence[re.Match[str] | None]) -> set[int]:
+    """Return the lines on which options with boxes go on, where some stand between two boxes."""
+    inside, box, wrapped = set[int](), -1, False
+    for at, (piece, sign) in enumerate(zip(pieces, signs, strict=True)):
+        if sign:
+            wrapped = wrapped or 0 <= box < at - 1
+            box = at if _P.closed_box.match(sign["box"] or "") else -1
+        elif not piece.text or _opens_item(piece) or opens_field(piece.text):
+            box = -1
+        elif box >= 0:
+            inside.add(at)
+    return inside if wrapped else set()
+
+
+def without_captions(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """Return the pieces without what stands over most answers in the same words, and what most say of their kind.
+
+    Show answer, 👉 Xem đáp án, [!TIP] over Answer: B; Categoría: Órganos, Type: single.
+    """
+    told = [bool(split_fields(piece.text).answers) for piece in pieces]
+    opening = [opens_field(piece.text) for piece in pieces]
+    each = enumerate(zip(opening, opening[1:], told, told[1:], strict=False))
+    over = [at for at, (opens, below, own, after) in each if below and not own and (after or not opens)]
+    free = [at for at in over if not at or not _P.label_alone.fullmatch(pieces[at - 1].text)]
+    texts = {at: pieces[at].text for at in free if _P.words.fullmatch(pieces[at].text)}
+    texts |= {at: mark[1] for at, piece in enumerate(pieces) if (mark := _P.kind_of_item.fullmatch(piece.text))}
+    times, most = Counter(texts.values()), len(over) * MOST_SAID
+    least = {text: MIN_LISTS if _P.of_answer.search(text) else max(MIN_LISTS, most) for text in times}
+    gone = {at for at, text in texts.items() if times[text] >= least[text] and not opens_option(text)}
+    kept = [piece for at, piece in enumerate(pieces) if at not in gone]
+    return without_captions(kept) if gone else kept
 
 
 def _opens_item(piece: ParsedLine) -> bool:

@@ -130,7 +130,8 @@ def _pieces(root: Any, *, apart: bool) -> Iterator[str]:
             inside = [f"{item.get('value')}. ", *inside]
         elif apart and item.tag in _HEADINGS:
             inside = [HEADING, *inside]
-        if apart and (item.tag in _APART or _P.coloured.search(f"{item.get('style', '')};{item.get('color', '')}")):
+        shown = _P.coloured.search(f"{item.get('style', '')};{item.get('color', '')}")
+        if apart and (item.tag in _APART or shown or (item.tag == "li" and _P.right.search(item.get("class", "")))):
             inside = [ON, *inside, OFF]
         stack += reversed([*([] if item.tag in _CELLS else edge), *inside, *edge, *tail])
 

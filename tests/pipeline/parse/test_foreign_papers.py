@@ -347,3 +347,60 @@ def test_questions_and_options_may_both_be_numbered_where_a_key_by_number_ends_e
     outcome = parse("\n".join(f"{at}. Which is right in case {at}?\n{options}{at % 3 + 1}" for at in range(1, 7)))
     assert [one.answer for one in outcome.questions] == [["B"], ["C"], ["A"]] * 2
     assert {one.options[1].text for one in outcome.questions} == {"Green and blue"}
+
+
+ENDS = ("wall", "duct", "lobe", "disc")
+TEXTS = [
+    [f"{name} {end}" for end in (*ENDS[at:], *ENDS[:at])] for at, name in enumerate(("heart", "liver", "lung", "bone"))
+]
+KEYS = "CADB"
+HEADS = [
+    "Question {}\n{}",
+    "Q.{} {}",
+    "{}.- {}",
+    "Soru {}: {}",
+    "Question {} — Easy\nType: single\n{}",
+    "Pytanie {}. {}",
+]
+TOLD = {  # how an option of an item is printed, by whether it is right, and what stands under the options
+    "dash": ("{0}. {1}", "{0}. {1}", "\nCorrect Answer – {0}"),
+    "solution": ("{0}) {1}", "{0}) {1}", "\nSolution - {0}"),
+    "word": ("Option {0}: {1}", "Option {0}: {1}", "\nAnswer: Option {0}"),
+    "caption": ("{0}. {1}", "{0}. {1}", "\n👉 Ver respuesta\n- Respuesta Correcta: {0}) {1}"),
+    "bracket": ("- {0}. {1}", "- {0}. {1}", "\n(Kunci Jawaban: {0} | Skor: 1)"),
+    "said": ("[ ] {1}", "[CORRECT] {1}", ""),
+    "wrapped": ("[ ] well,\n{1}", "[CORRECT] well,\n{1}", ""),
+    "round": ("( ) {1}", "(x) {1}", ""),
+    "bullet": ("- {1}", "- {1} ✅", ""),
+    "before": ("❌ Option 1: {0}. {1}", "✅ Option 1: {0}. {1}", ""),
+    "behind": ("{0}. {1}", "{0}. {1} - Correct", ""),
+}
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("form", TOLD)
+def test_a_sign_that_one_option_of_each_item_carries_is_the_key_in_any_form(form, head):
+    plain, right, under = TOLD[form]
+    text = ""
+    for at, (key, texts) in enumerate(zip(KEYS, TEXTS, strict=True), 1):
+        options = [
+            (right if label == key else plain).format(label, one) for label, one in zip("ABCD", texts, strict=True)
+        ]
+        told_right = under.format(key, texts["ABCD".index(key)])
+        text += (
+            "\n".join([head.format(at, f"Which part number {'wxyz'[at - 1]} is meant?"), *options]) + told_right + "\n"
+        )
+    paper = read_paper("paper.txt", lines_of(text))
+    check_gates(paper)
+    found = finish(paper, document_of()).questions
+    assert ["".join(one.answer or ()) for one in found] == [*KEYS]
+    assert [[option.text.removeprefix("well, ") for option in one.options] for one in found] == TEXTS
+    assert [one.stem for one in found] == [f"Which part number {at} is meant?" for at in "wxyz"]
+
+
+@pytest.mark.parametrize("head", ["GABARITO", "Plantilla de respuestas", "Ключи к тесту:", "Answer Key & Explanations"])
+@pytest.mark.parametrize("row", ["{}\t{}\tIt is so.", "{}. {}", "{} - {}"])
+def test_keys_under_a_head_in_more_languages_are_no_part_of_the_last_option(head, row):
+    items = (f"{at}. Which is {'wxyz'[at]}?\n{FOUR}" for at in range(1, 4))
+    rows = (row.format(at, "BDA"[at - 1]) for at in range(1, 4))
+    assert outcome("\n".join([*items, head, *rows])) == ["1B", "2D", "3A"]
