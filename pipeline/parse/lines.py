@@ -6,6 +6,7 @@ Other notations become lines of a paper: web text in one line, Moodle's {~%100%â
 import re
 import unicodedata
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
