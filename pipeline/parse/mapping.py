@@ -390,7 +390,8 @@ class _Search(TableCells):
         columns = [name for name in self._free() if not roles_of(name)]
         answer = self.columns.roles.get("answer", [])
         chosen = sources.numbered_texts([*filter(self._is_text, columns)], self.rows)
-        if letters := self._letters_in(answer):
+        known = "stem" in self.columns.roles and len(chosen) > 2  # oA, oB, oC under any word
+        if not known and (letters := self._letters_in(answer)):
             stem_first = None if "stem" in self.columns.roles else self._length
             texts = [name for name in columns if self._is_text(name) and not self._looks_like_key(name)]
             beside = sources.side_by_side(texts, self.names, ord(letters[-1]) - 64, stem_first)
