@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 _PLAIN = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0x2E80, 0x2FE0), *range(0xF900, 0xFB00))}
-_RADICALS = "⺠民⻁虎⻄西⻅见⻆角⻉贝⻋车⻓长⻔门⻘青⻚页⻛风⻜飞⻝食⻢马⻣骨⻥鱼⻦鸟⻩黄⻬齐⻮齿⻰龙"
+_RADICALS = (
+    "⺎兀⺒巳⺠民⻁虎⻄西⻅见⻆角⻉贝⻋车⻑長⻒镸⻓长⻔门⻘青⻙韦⻚页"
+    "⻛风⻜飞⻝食⻢马⻣骨⻤鬼⻥鱼⻦鸟⻧卤⻨麦⻩黄⻪黾⻫斉⻬齐⻭歯⻮齿⻯竜⻰龙⻱龜⻲亀"
+)
 _PLAIN |= dict(zip(map(ord, _RADICALS[::2]), _RADICALS[1::2], strict=True))
 COMPATIBILITY = {code: plain for code, plain in _PLAIN.items() if plain != chr(code)}
 """Compatibility ideographs and radicals → plain ideographs, and nothing else: fonts such as Noto CJK map 不 to U+F967

@@ -46,6 +46,7 @@ def test_letters_digits_and_five_signs_of_full_width_are_plain() -> None:
         ("\ufad9", "龎"),
         ("\ufb00", "\ufb00"),
         ("\uf967", "不"),
+        ("延⻑", "延長"),
         ("\u2e9f", "母"),
         ("\u2ef3", "龟"),
         ("\u2f00", "一"),
