@@ -10,7 +10,7 @@ from build_dataset.pipeline.parse.rows import RowError
 from tests.pipeline.parse.test_mapping import parse
 
 NAMES = ["zq", "f1", "wert", "列", "bb7", "uu", "mnt", "ox2", "jj", "nm", "dato", "yy1", "rx", "kq"]
-DRUGS = "青霉素 红霉素片 氯霉素 四环素类 阿司匹林 地高辛口服 硝酸甘油 肝素钠 胰岛素泵 维生素B".split()
+DRUGS = ["青霉素", "红霉素片", "氯霉素", "四环素", "阿司匹林", "地高辛片", "硝酸甘油", "肝素", "胰岛素泵", "维生素B"]
 ENDS = ["首选的药物是", "应当使用（ ）", "治疗用药为", "which drug is best?", "最常用的是"]
 KEYS = {
     "letter": lambda texts, right: "ABCDE"[right],
