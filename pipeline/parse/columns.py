@@ -11,6 +11,7 @@ from build_dataset.pipeline.parse.answer_cells import (
     MOST,
     AnswerEncoding,
     Given,
+    answer_numbers,
     is_number,
     letters_of,
     quoted_of,
@@ -18,9 +19,12 @@ from build_dataset.pipeline.parse.answer_cells import (
 )
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
 from build_dataset.pipeline.parse.labels import LABELS, cut_stem, hidden, label_after, label_at
+from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import flags_of, in_language, option_groups, plain_header, roles_of, vocabulary
 from build_dataset.schemas.grouping import group_values
 
+_P = Patterns(__name__)
+_ASK = 0.4  # share of stems that end or open as a question does; of options, chapters and explanations fewer do
 TOLERATED = 0.02  # share of keys that may name an option no column holds, or differ from a second key: typing errors
 _TYPED = 10  # keys of which one alone that names the next label, E of A to D, is a typing error
 _COMMON = "E"  # the last label that exams use: one key F is a typing error where no column is left that could hold it
@@ -305,6 +309,30 @@ class TableCells:
         given = self._given(name)
         read = ((str(one.value), one.options.pairs) for one in given)
         return len(given) == len(values) > 1 and all(quoted_of(*one) or letters_of(*one) for one in read)
+
+    def _other_reading(self) -> tuple[str, str, str] | None:
+        """Return what another reading of a table whose headers say nothing may be, with its role and its column."""
+        stem, key = (self.columns.roles.get(role, [""])[0] for role in ("stem", "answer"))
+        stems = [str(value) for value in self._values(stem)]
+        stems = [cut_stem(text)[0] for text in stems] if self.columns.options_in_stem else stems
+        if sum(_P.asks.search(text) is not None for text in stems) < _ASK * len(stems):
+            return f"the texts of {stem} may be no questions", "stem", stem
+        texts = [[text for _, text in options_of(row, self.columns).pairs] for row in self.rows]
+        if sum(len({*row}) < len(row) for row in texts) > (1 - MOST) * len(texts):
+            return "the options may be others: many rows have one text twice", "options", "[…]"
+        others = [name for name in self._free() if any(row.get(name) != row.get(key) for row in self.rows)]
+        rivals = [name for name in others if self._may_be_key(name)]
+        said = f"two columns may be the key: {key or 'that of the options'} and {next(iter(rivals), '')}"
+        return (said, "answer", key) if rivals else None
+
+    def _may_be_key(self, name: str) -> bool:
+        """Return whether nearly all rows have a letter, a number or the text of one of their options in a column."""
+        fit = 0
+        for value, options in self._given(name):
+            numbers = answer_numbers(value) if is_number(value) else []
+            said = numbers and max(numbers) <= len(options.pairs)
+            fit += bool(said or letters_of(str(value), []) or quoted_of(str(value), options.pairs))
+        return fit >= MOST * len(self.rows)
 
     def _values(self, name: str) -> list[Any]:
         """The cells of a column that hold something."""

@@ -10,15 +10,12 @@ from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, TableCells, Unclear, options_of
 from build_dataset.pipeline.parse.labels import LABELS, cut_stem
-from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
 
 SAMPLE = 2000  # number of rows, spread over the table, by which columns are judged
 _LONGER = 4  # how much longer than others the stem is, where no name tells it for sure
-_P = Patterns(__name__)
-_ASK = 0.4  # share of stems that end or open as a question does; of options, chapters and explanations fewer do
 _FEW = 10  # least number of rows for letters under a meaningless header to be a key
 
 
@@ -312,31 +309,8 @@ class _Search(TableCells):
             problem = f"no column holds the options; there are {self.shown}; {how}"
             problem = f"{empty[0]} is empty in every row" if empty else problem
             self.problems.append(Unclear("no_options", problem))
-        elif {*self.columns.found_by.values()} == {"content"}:
-            self._doubt_unnamed()
-
-    def _doubt_unnamed(self) -> None:
-        """Stop a table whose headers say nothing where another reading of its cells is possible."""
-        stem, key = (self.columns.roles.get(role, [""])[0] for role in ("stem", "answer"))
-        texts = [[text for _, text in options_of(row, self.columns).pairs] for row in self.rows]
-        others = [name for name in self._free() if any(row.get(name) != row.get(key) for row in self.rows)]
-        rivals = [name for name in others if self._may_be_key(name)]
-        stems = [cut_stem(str(text))[0] if self.columns.options_in_stem else str(text) for text in self._values(stem)]
-        if sum(_P.asks.search(text) is not None for text in stems) < _ASK * len(stems):
-            self._stop(f"the texts of {stem} may be no questions", "stem", stem)
-        elif sum(len({*row}) < len(row) for row in texts) > (1 - answers.MOST) * len(texts):
-            self._stop("the options may be others: many rows have one text twice", "options", "[…]")
-        elif rivals:
-            self._stop(f"two columns may be the key: {key or 'that of the options'} and {rivals[0]}", "answer", key)
-
-    def _may_be_key(self, name: str) -> bool:
-        """Return whether nearly all rows have a letter, a number or the text of one of their options in a column."""
-        fit = 0
-        for value, options in self._given(name):
-            numbers = answers.answer_numbers(value) if answers.is_number(value) else []
-            said = numbers and max(numbers) <= len(options.pairs)
-            fit += bool(said or answers.letters_of(str(value), []) or answers.quoted_of(str(value), options.pairs))
-        return fit >= answers.MOST * len(self.rows)
+        elif {*self.columns.found_by.values()} == {"content"} and (open_ := self._other_reading()):
+            self._stop(*open_)
 
     def _find_answer(self) -> None:
         """Find a column of letters, or of texts each of which is an option's."""
