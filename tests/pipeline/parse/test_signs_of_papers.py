@@ -83,6 +83,15 @@ def test_an_answer_is_read_in_the_words_of_a_solution(said, keys):
     assert told(parse("\n".join(lines))) == [f"{at}{'ABCD'[key]}" for at, key in enumerate(keys, 1)]
 
 
+@given(KEYS)
+def test_an_answer_that_names_its_question_is_no_head_of_the_next_one(keys):
+    lines = ["第1题参考答案A。见教材。"]  # question 1 is a picture
+    for at, right in enumerate(keys, 2):
+        lines += [f"{at}. 第{at}项首选的是", FOUR, f"第{at}题参考答案{'ABCD'[right]}。见教材。"]
+    kept = [f"{at}{'ABCD'[key]}" for at, key in enumerate(keys, 2)]
+    assert told(parse("\n".join(lines))) == [*kept, "? missing_number"]
+
+
 @given(st.sets(st.sampled_from("ABCD"), min_size=1, max_size=3))
 def test_an_answer_with_the_texts_of_its_options_has_all_their_letters(right):
     texts = {"A": "Walk, slowly", "B": "Assess the wound", "C": "Measure intake", "D": "Teach"}
