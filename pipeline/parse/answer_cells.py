@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -23,21 +22,13 @@ MOST = 0.95  # share of a column's values that must read as answers; the rest ar
 ENOUGH = 20  # numbered answers of which a number that never occurs (2 of 0–3) shows that they name no places
 
 
-def without_tails(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Cut off, in place, an explanation below keys (B⏎【解析】…), the bracket at the end of all: D (k); return that."""
-    told = []
+def cut_explanations(rows: Sequence[dict[str, Any]]) -> None:
+    """Cut off, in place, an explanation below keys: B⏎【解析】…."""
     for name in [name for name in (rows[0] if rows else ()) if "answer" in roles_of(name)]:
         given = [row for row in rows if isinstance(row.get(name), str)]
         for row, match in [(row, match) for row in given if (match := _P.explained.fullmatch(row[name]))]:
             row[name] = match[1]
             row["解析"] = "\n".join(filter(None, [match[2], string(row.get("解析"))]))
-        ends = Counter(match[0] for row in given if (match := _P.tail.search(row[name])))
-        for tail, times in ends.most_common(1):
-            if times >= max(ENOUGH, MOST * len(given)):
-                told.append(f"“{tail.strip()}” was cut off the end of {times} keys")
-                for row in given:
-                    row[name] = row[name].removesuffix(tail)
-    return told
 
 
 class AnswerEncoding(StrEnum):

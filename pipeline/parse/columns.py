@@ -313,8 +313,7 @@ class TableCells:
     def _other_reading(self) -> tuple[str, str, str] | None:
         """Return what another reading of a table whose headers say nothing may be, with its role and its column."""
         stem, key = (self.columns.roles.get(role, [""])[0] for role in ("stem", "answer"))
-        stems = [str(value) for value in self._values(stem)]
-        stems = [cut_stem(text)[0] for text in stems] if self.columns.options_in_stem else stems
+        stems = [cut_stem(str(it))[0] if self.columns.options_in_stem else str(it) for it in self._values(stem)]
         if sum(_P.asks.search(text) is not None for text in stems) < _ASK * len(stems):
             return f"the texts of {stem} may be no questions", "stem", stem
         texts = [[text for _, text in options_of(row, self.columns).pairs] for row in self.rows]
@@ -327,12 +326,13 @@ class TableCells:
 
     def _may_be_key(self, name: str) -> bool:
         """Return whether nearly all rows have a letter, a number or the text of one of their options in a column."""
-        fit = 0
-        for value, options in self._given(name):
-            numbers = answer_numbers(value) if is_number(value) else []
-            said = numbers and max(numbers) <= len(options.pairs)
-            fit += bool(said or letters_of(str(value), []) or quoted_of(str(value), options.pairs))
-        return fit >= MOST * len(self.rows)
+        fit = [
+            letters_of(str(value), [])
+            or quoted_of(str(value), options.pairs)
+            or (is_number(value) and max(answer_numbers(value)) <= len(options.pairs))
+            for value, options in self._given(name)
+        ]
+        return sum(map(bool, fit)) >= MOST * len(self.rows)
 
     def _values(self, name: str) -> list[Any]:
         """The cells of a column that hold something."""

@@ -75,9 +75,8 @@ def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], key: r
     marks = [*label.finditer(text)]
     first = next((at for at, mark in enumerate(marks) if _place(mark) == 1), len(marks))
     run = [mark for at, mark in enumerate(marks[first:], 1) if _place(mark) == at]
-    for mark in reversed(
-        run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip(" -*•")]
-    ):
+    run = run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip(" -*•")]
+    for mark in reversed(run):
         text = f"{text[: mark.start()]}{LABELS[_place(mark) - 1]}. {text[mark.end() :]}"
     return text
 

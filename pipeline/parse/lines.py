@@ -28,6 +28,7 @@ MIN_GLUED = 120  # characters from which on a line may hold several questions
 MIN_NUMBERS = 2  # least number of numbers that run on for a line to hold several questions
 MIN_LISTS = 3  # least number of items for what they have in common to be a habit
 MOST_SAID = 0.4  # share of the answers from which on the same words over them, or of their kind, are furniture
+MIN_STARRED, MOST_STARRED = 8, 0.9  # least number of items with one star, and their share
 KEY, TICK = "(正确答案)", " √"  # behind options that a notation calls right, and that have a mark before them
 SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
 
@@ -153,9 +154,19 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces with every part of a question on lines of its own, and its options with labels."""
     pieces = [replace(piece, text=part) for piece in pieces for part in _P.starred_cell.split(piece.text)]
-    lines = _labelled(without_captions([part for piece in pieces for part in _parts(piece)]))
+    lines = _labelled(without_captions([part for piece in _without_stars(pieces) for part in _parts(piece)]))
     marks = ((line, _P.marked_before.match(line.text)) for line in lines)  # *B 乙, √ C. 丙: the mark goes behind it
     return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
+
+
+def _without_stars(pieces: Sequence[ParsedLine]) -> Iterator[ParsedLine]:
+    """Yield the pieces with a tick for the one star that nearly each item has behind a label: B) *乙."""
+    found = [_P.label_star.match(piece.text) if piece.kind not in REGIONS else None for piece in pieces]
+    items, stars = (sum(bool(match and match[name]) for match in found) for name in ("first", "star"))
+    ticks = max(MIN_STARRED, MOST_STARRED * items) <= stars <= items / MOST_STARRED
+    for piece, match in zip(pieces, found, strict=True):
+        text = f"{match['mark']} {piece.text[match.end() :].strip()}{TICK}" if match and match["star"] else ""
+        yield replace(piece, text=text) if ticks and text else piece
 
 
 def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:

@@ -161,7 +161,7 @@ def questions_of(
     """Read each row of a table, in their order: by facts about all of it, and then block by block."""
     declared = declared or SourceParams()
     loaded = {row.row: _loaded(row) for row in rows}
-    cut = answer_cells.without_tails([fields for fields in loaded.values() if not isinstance(fields, RowError)])
+    answer_cells.cut_explanations([fields for fields in loaded.values() if not isinstance(fields, RowError)])
     columns = mapping.find_mapping([fields for fields in loaded.values() if not isinstance(fields, RowError)], declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
@@ -183,7 +183,7 @@ def questions_of(
     _case_written_once(read, columns)
     if columns.options_in_stem:  # alike stems lost nothing: their options, which differ, stand in the same text
         declared = declared.model_copy(update={"accept": [*declared.accept, "stems_alike"]})
-    return SourceTable(document, sheet, columns, read, own_ids, declared, [*cut, *habits.furniture.notes], part)
+    return SourceTable(document, sheet, columns, read, own_ids, declared, habits.furniture.notes, part)
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:

@@ -29,9 +29,6 @@ SHAPES = {
         "q": stem, "o": dict(zip("abcd", texts, strict=True)), "c": ["abcd"[right]],
     },
     "one letter, and the place of the key": lambda stem, texts, right: {"q": stem, "a": texts, "c": right},
-    "a bracket behind every key": lambda stem, texts, right: {
-        "question": stem, "options": texts, "answer": f"{'ABCD'[right]} (k)",
-    },
     "commas between the options": lambda stem, texts, right: {
         "question": stem, "options": ",".join(texts), "answer": texts[right],
     },
@@ -142,19 +139,6 @@ def test_a_list_of_statements_that_options_number_belongs_to_the_question():
     rows = [keyed(stem, right, options=said, punkte=[f"{text}{stem}" for text in texts]) for stem, texts, right in BANK]
     for (_, (question, _)), row in zip(parse(rows).rows, rows, strict=True):
         assert question.shared_stem == "\n".join(row["punkte"])
-
-
-def test_what_is_cut_off_all_keys_is_told():
-    source = parse([SHAPES["a bracket behind every key"](*item) for item in BANK])
-    assert source.notes == ["“(k)” was cut off the end of 40 keys"]
-
-
-def test_a_bracket_behind_some_keys_stays():
-    rows = [
-        {"question": stem, "options": texts, "answer": "B (k)" if at < 20 else "B"}
-        for at, (stem, texts, _) in enumerate(BANK)
-    ]
-    assert "key" not in " ".join(parse(rows).notes)
 
 
 def test_labels_out_of_order_before_texts_wait():

@@ -74,6 +74,24 @@ def test_the_word_over_the_options_is_no_end_of_the_stem():
     assert [one.stem for one in found.questions] == ["下列错误的是（ ）。"]
 
 
+@pytest.mark.parametrize("joint", ["\n", "\t"])
+@given(st.lists(st.integers(0, 3), min_size=8, max_size=12))
+def test_one_star_behind_a_label_of_each_item_marks_the_right_option(joint, keys):
+    starred = []
+    for at, right in enumerate(keys, 1):
+        rows = [f"{'ABCD'[n]}) {'* ' if n == right else ''}{text}{at}" for n, text in enumerate("甲乙丙丁")]
+        starred.append(f"{at}. 第{at}项首选的是{joint}" + "\n".join(rows))
+    found = parse("\n".join(starred))
+    assert told(found) == [f"{at}{'ABCD'[key]}" for at, key in enumerate(keys, 1)]
+    assert not any("*" in option.text for one in found.questions for option in one.options)
+
+
+def test_stars_of_pointers_are_no_marks():
+    text = "\n".join(f"{at}. What is p{at}?\nA) *p{at}\nB) *q{at}\nC) &p{at}\nD) p{at}\n答案：A" for at in range(1, 10))
+    found = parse(text)
+    assert [option.text for option in found.questions[0].options] == ["*p1", "*q1", "&p1", "p1"]
+
+
 @pytest.mark.parametrize("said", ["第{at}题参考答案{letter}。见教材。", "解答：答案选择{letter}。见教材。"])
 @given(KEYS)
 def test_an_answer_is_read_in_the_words_of_a_solution(said, keys):
