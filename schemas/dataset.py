@@ -40,10 +40,10 @@ class DatasetParams(Params):
 
 
 Acceptable = Literal[
-    "answer_in_text", "case_inside", "case_missing", "copies_differ", "empty_place", "explanation_disagrees",
-    "flat_power", "foot_inside", "keys_alike", "label_inside_text", "may_hold_another", "option_too_long",
-    "options_alike", "options_repeat", "options_too_many", "repeated_text", "room_inside", "stems_alike",
-    "text_left_over",
+    "answer_in_text", "case_inside", "case_missing", "copies_differ", "count_differs", "empty_place",
+    "explanation_disagrees", "flat_power", "foot_inside", "keys_alike", "label_inside_text", "may_hold_another",
+    "missing_number", "option_too_long", "options_alike", "options_repeat", "options_too_many", "repeated_text",
+    "room_inside", "stems_alike", "text_left_over",
 ]  # fmt: skip
 """Doubts about what reads well as it is: one look at the source may settle them for all its questions."""
 

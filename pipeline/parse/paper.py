@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from build_dataset.pipeline.parse.draft import Draft
@@ -219,13 +220,25 @@ def finish(paper: ParsedPaper, document: Document, settings: SourceParams | None
     outcome.traces.append(trace_of_paper(paper))
     unknown = sum(map(len, left_over(paper).values()))
     outcome.left_over = {paper.document: unknown} if unknown else {}
-    for gap in paper.gaps:
-        told = f"{paper.document}: number {gap.number} of section {gap.section} was not found; {gap.detail}"
-        outcome.review.append(waiting_item(ids.take(gap.section, f"{gap.number:03d}"), "missing_number", told))
+    outcome.review.extend(_missing_numbers(paper, ids))
     for place, (reason, head, detail) in enumerate(paper.mismatches, 1):
         name = f"{document.sha256[:8]}-head{place}"
         outcome.review.append(waiting_item(name, reason, f"{document.document}: {head}: {detail}"))
     return outcome
+
+
+def _missing_numbers(paper: ParsedPaper, ids: "_Ids") -> Iterator[ReviewItem]:
+    """Yield one item for numbers in turn that were not found: 5 to 29 of a paper whose end is lost."""
+    runs = groupby(enumerate(paper.gaps), lambda gap: (gap[1].section, gap[1].detail, gap[1].number - gap[0]))
+    for (section, detail, _), run in runs:
+        numbers = [gap.number for _, gap in run]
+        first, last = numbers[0], numbers[-1]
+        told = f"number {first} of section {section} was not found"
+        if first < last:
+            told = f"numbers {first}–{last} of section {section} were not found"
+        names = [ids.take(section, f"{number:03d}") for number in numbers]
+        item = waiting_item(names[0], "missing_number", f"{paper.document}: {told}; {detail}")
+        yield item.model_copy(update={"question_ids": names})
 
 
 class _Ids:

@@ -105,8 +105,10 @@ def _papers(documents: Documents, lines: pl.DataFrame, params: ParseParams, cont
 
 def _finish(paper: ParsedPaper, document: Document, params: ParseParams, outcome: ParseOutcome) -> None:
     """Add the records of a paper, and tell where its questions have no key."""
-    outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
     declared = declared_for(paper.document, params.sources).get(None) or SourceParams()
+    paper.gaps = [] if "missing_number" in declared.accept else paper.gaps  # a part of a paper, as a person said
+    paper.mismatches = [mismatch for mismatch in paper.mismatches if mismatch[0] not in declared.accept]
+    outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
     if columns := declared.headers():
         named = ", ".join(sorted(columns))
         outcome.notes.append(

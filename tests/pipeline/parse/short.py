@@ -25,7 +25,8 @@ def told(outcome):
     """An outcome in short: ``1C`` a question, ``-1 reason`` an item set aside, ``?1 reason`` one that waits."""
     kept = [f"{question.number}{''.join(question.answer or ['-'])}" for question in outcome.questions]
     aside = [f"-{json.loads(one.item)['number']} {one.reason}" for one in outcome.rejects]
-    waits = [f"?{json.loads(one.item)['number'] if one.item else ''} {one.reason}" for one in outcome.review]
+    waiting = [one for one in outcome.review for _ in one.question_ids or "-"]
+    waits = [f"?{json.loads(one.item)['number'] if one.item else ''} {one.reason}" for one in waiting]
     return [*kept, *aside, *waits]
 
 

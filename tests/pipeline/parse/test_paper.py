@@ -182,18 +182,19 @@ def test_every_item_and_every_finding_has_one_record() -> None:
     aside = draft(2, 1, set_aside=("fill_in", "why"))
     doubtful = draft(3, 2, flags=[("no_answer", "first"), ("room_inside", "second")])
     paper = paper_of([draft(1, 0), aside, doubtful, draft(9, 8, entry=True)])
-    paper.gaps = [Gap(1, 4, "why"), Gap(1, 3, "why")]
+    paper.gaps = [Gap(1, 4, "why"), Gap(1, 3, "why"), Gap(1, 5, "end"), Gap(1, 6, "end"), Gap(1, 7, "end")]
     paper.mismatches = [("count_differs", "一、", "2 announced, 3 found"), ("key_not_read", "key", "none")]
     paper.outline.preamble = [line("甲乙丙丁戊", 20), line("甲乙丙丁戊", 21)]
-    outcome = finish(paper, DOCUMENT)
+    outcome, many = finish(paper, DOCUMENT), [f"{HEAD}-1-00{number}" for number in (5, 6, 7)]
     assert [one.question_id for one in outcome.questions] == [f"{HEAD}-1-001"]
     assert [(one.item_id, one.stage, one.reason, one.detail) for one in outcome.rejects] == [
         (f"{HEAD}-1-002", "parse", "fill_in", "why")
     ]
     assert [(one.item_id, one.question_ids, one.reason, one.detail) for one in outcome.review] == [
         (f"{HEAD}-1-003", [f"{HEAD}-1-003"], "no_answer", "no_answer: first; room_inside: second"),
-        (f"{HEAD}-1-004", [], "missing_number", "x.pdf: number 4 of section 1 was not found; why"),
-        (f"{HEAD}-1-003b", [], "missing_number", "x.pdf: number 3 of section 1 was not found; why"),
+        (f"{HEAD}-1-004", [f"{HEAD}-1-004"], "missing_number", "x.pdf: number 4 of section 1 was not found; why"),
+        (f"{HEAD}-1-003b", [f"{HEAD}-1-003b"], "missing_number", "x.pdf: number 3 of section 1 was not found; why"),
+        (f"{HEAD}-1-005", many, "missing_number", "x.pdf: numbers 5–7 of section 1 were not found; end"),
         (f"{HEAD}-head1", [], "count_differs", "x.pdf: 一、: 2 announced, 3 found"),
         (f"{HEAD}-head2", [], "key_not_read", "x.pdf: key: none"),
     ]

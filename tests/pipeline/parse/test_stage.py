@@ -81,6 +81,17 @@ def test_every_input_ends_in_exactly_one_place(context):
     assert result.tables["questions"].schema == Question.polars_schema()
 
 
+def test_a_file_that_holds_a_part_of_a_paper_says_so_once_and_a_person_settles_it(context):
+    part = tables({"p.pdf": f"一、单选题（共9题）\n{paper(1, 2, 3)}"}, [])
+    result = run(part, ParseParams(), context)
+    lost, count = result.review
+    assert (lost.reason, len(lost.question_ids), count.reason) == ("missing_number", 6, "count_differs")
+    assert (result.counts.waiting, result.counts.balanced()) == (7, True)
+    sources = {"p.pdf": SourceParams(accept=["missing_number", "count_differs"])}
+    settled = run(part, ParseParams(sources=sources), context)
+    assert (settled.review, settled.counts.kept, settled.counts.balanced()) == ([], 3, True)
+
+
 def test_the_same_input_gives_the_same_tables_whatever_the_order_of_its_lines(context):
     first = run(tables(TEXTS, ROWS), ParseParams(), context)
     shuffled = {name: frame.sample(fraction=1.0, shuffle=True, seed=3) for name, frame in tables(TEXTS, ROWS).items()}
