@@ -95,7 +95,8 @@ def split_fields(text: str) -> Fields:
             explanations.append(rest)
         elif _kind(mark) == "explanation":
             named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
-            stop = "[。．，,；;]" if named else r"。|\Z"  # 解答：A。…, 解答：B; 解析：A．错误 speaks of option A
+            # 答案解析：A 本题…, 解答：A。…, 解答：B; 解析：A．错误 speaks of option A
+            stop = r"[。．.，,；;\n]|\Z|(?=本[题題])" if named else r"。|\Z"
             first = re.match(rf"\s*({LABEL}{{1,11}})\s*(?:{stop})\s*", segment)
             answers.extend([first[1]] if first else [])
             explanations.append(segment[first.end() :] if first else segment)

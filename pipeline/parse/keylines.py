@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import pairwise, takewhile, zip_longest
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse import heads
@@ -40,6 +40,7 @@ class KeyLine:
     item: int = 0  # the number of items before it
     head: str = ""  # the head of the section they stand under, without its instructions
     title: str = ""  # the whole line of that head: 参考答案（B卷）
+    counted: bool = False  # its letters have no numbers and answer the questions in turn: CDABE ABDEC
 
 
 @lru_cache(READ)
@@ -100,6 +101,17 @@ def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
     if len(groups) != count or count < 1:
         return None
     return [KeyPair(first + i, group) for i, group in enumerate(groups)]
+
+
+def _in_turn(texts: Sequence[str], start: int) -> KeyLine | None:
+    """The answers that lines of letters alone give in turn: CDABE ABDEC BC, AB ACD BCDE A; None for AB CD or CDA."""
+    lines = [*takewhile(_P.letters_in_turn.fullmatch, texts[start:])]
+    groups = " ".join(lines).split()
+    sizes = {len(group) for group in groups[:-1]}
+    if len(sizes) < 2:  # fives, and what is left; of twos nobody knows whether each is one answer
+        groups = [] if sizes & {2, 3, 4} else list("".join(groups))
+    pairs = tuple(KeyPair(number, letters) for number, letters in enumerate(groups, 1))
+    return KeyLine(pairs, lines=len(lines), counted=True) if len(pairs) >= LISTED else None
 
 
 def grid(texts: Sequence[str], start: int = 0) -> KeyLine | None:
@@ -165,7 +177,8 @@ def _head_end(text: str) -> int | None:
         is_key = heads.is_likely_key_head(head)  # 参考答案：1.A 2.B
         if not (is_key or heads.NUMERAL.match(head) or heads.is_section_head(head)):
             continue
-        if len(line_pairs(text[place.start() :])) > (1 if is_key else 0):
+        in_turn = is_key and _in_turn([text[place.start() :]], 0)
+        if in_turn or len(line_pairs(text[place.start() :])) > (1 if is_key else 0):
             return place.start()
     return None
 
@@ -199,7 +212,7 @@ def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[i
     for index, text in enumerate(texts):
         if index in lines or not text.strip():
             continue
-        if answer_grid := grid(texts, index):
+        if answer_grid := grid(texts, index) or (_in_turn(texts, index) if armed else None):
             lines |= dict.fromkeys(range(index, index + answer_grid.lines)) | {index: answer_grid}
             continue
         pairs = line_pairs(text)

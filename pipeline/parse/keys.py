@@ -72,6 +72,7 @@ class KeyRun:
     title: str = ""  # the whole line of that head
     rule: str = "key_list"  # its form: a list of answers, or an entry each
     after_section: int = 0  # the number of question sections before it
+    counted: bool = False  # its letters stand in turn, without numbers
     noted: set[int] = field(default_factory=set)  # numbers whose cells refer to a note
     short: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """For every number of a grid row that has fewer answers than numbers, the numbers left without."""
@@ -127,7 +128,7 @@ def _add_line(key: Key, line: KeyLine, section: int) -> None:
     last = key.runs[-1] if key.runs else KeyRun(after_section=-1)
     below = last.head != line.head and numbers[0] <= max(last.entries, default=0)
     if last.after_section != section or numbers[0] in last.entries or below:  # a new numbering
-        last = KeyRun(after_section=section, head=line.head, title=line.title)
+        last = KeyRun(after_section=section, head=line.head, title=line.title, counted=line.counted)
         key.runs.append(last)
     for pair in line.pairs:
         if pair.letters in NOTED:  # 5.#
@@ -170,6 +171,8 @@ def apply_entries(key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], 
         span = announcement(run.title).span
         if span and run.entries.keys().isdisjoint(range(span[0], span[1] + 1)):
             targets = []  # 答案（11～20题） over 1.A 2.B: nobody knows from which number it counts
+        if run.counted and [{*by_section[section]} for section in targets] != [{*run.entries}]:
+            targets = []  # as many letters as questions, or a letter too few shifts all behind it
         if not targets:
             unmatched.extend((0, number) for number in run.entries)
             continue

@@ -154,9 +154,28 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces with every part of a question on lines of its own, and its options with labels."""
     pieces = [replace(piece, text=part) for piece in pieces for part in _P.starred_cell.split(piece.text)]
+    first = [found["word"] is not None for piece in pieces if (found := _P.first_option.match(piece.text))]
+    if 2 * sum(first) > len(first):  # 选项A：甲; beside options that begin with A alone these explain
+        pieces = [replace(piece, text=_P.word_option.sub("", piece.text)) for piece in pieces]
     lines = _labelled(without_captions([part for piece in _without_stars(pieces) for part in _parts(piece)]))
-    marks = ((line, _P.marked_before.match(line.text)) for line in lines)  # *B 乙, √ C. 丙: the mark goes behind it
-    return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
+    return [*_marks_behind([*lines])]
+
+
+def _marks_behind(lines: Sequence[ParsedLine]) -> Iterator[ParsedLine]:
+    """Yield the lines with the mark before a label behind the option's text: *B 乙, √ C. 丙, A. 甲  ✔B. 乙.
+
+    Whether a mark between two options is that of the one behind it is seen where a line begins, or ends, with one.
+    """
+    first = any(_P.marked_before.match(line.text) for line in lines)
+    last = any(_P.mark_last.search(line.text) and opens_option(line.text) for line in lines)
+    glued = [match["glued"] is not None for line in lines for match in _P.mark_between.finditer(line.text)]
+    before = all(glued) if first == last else first
+    for line in lines:
+        marked = _P.marked_before.match(line.text) or (before and _P.mark_between.search(line.text))
+        gap = _P.next_label if _P.next_label.search(line.text) else _P.next_bare  # B. 乙; B乙, B 乙
+        for part in gap.split(line.text) if marked else [line.text]:
+            mark = _P.marked_before.match(part)
+            yield replace(line, text=f"{part[mark.end() :].rstrip()}{TICK}" if mark else part)
 
 
 def _without_stars(pieces: Sequence[ParsedLine]) -> Iterator[ParsedLine]:
