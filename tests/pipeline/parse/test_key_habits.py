@@ -79,6 +79,24 @@ def test_what_a_key_leaves_open_waits(parse, key, expected):
     assert told(parse(f"{THREE}\n参考答案\n{key}")) == expected
 
 
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("\nCDABD BDCAD BA", "CDABDBDCADBA"),
+        ("：CDABD BDCAD BA", "CDABDBDCADBA"),
+        ("\nCDABD\nBDCAD\nBA", "CDABDBDCADBA"),
+        ("：C\tD\tA\tB\tD\tB\tD\tC\tA\tD\tB\tA", "CDABDBDCADBA"),
+        ("\n一、单选题\nCDABDBDCAD BA", "CDABDBDCADBA"),
+        ("\nCDABD BDCAD B", ""),  # one letter too few: all behind it may be shifted
+        ("：CDABD BDCAD BAC", ""),
+        ("\nCD AB DB DC AD BA", ""),  # six answers, or twelve
+    ],
+)
+def test_letters_in_turn_are_a_key_where_each_question_has_one(parse, key, expected):
+    outcome = parse(f"{items(*range(1, 13))}\n参考答案{key}")
+    assert "".join(letter for one in outcome.questions for letter in one.answer or ()) == expected
+
+
 def test_a_note_on_a_number_that_stands_in_two_sections_is_applied_to_neither(read):
     paper = read(f"一、单选题\n{items(1, 2)}\n二、多选题\n{items(1, 2)}", "x.pdf")
     key = read(

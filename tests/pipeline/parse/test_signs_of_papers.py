@@ -31,6 +31,43 @@ def items(keys, option="{label}. {text}{at}", stem="第{at}项首选的是（ �
     return "\n".join(line for line in lines if line)
 
 
+@given(
+    keys=st.lists(st.integers(0, 3), min_size=8, max_size=20).filter(lambda keys: {0, 3} <= {*keys}),
+    label=st.sampled_from(["{}. ", "{}、", "({})", "{}．", "{} "]),
+    sign=st.sampled_from("✔√*★"),
+    before=st.booleans(),
+    gap=st.sampled_from(["\n", "\t", "   "]),
+    row=st.sampled_from([2, 4]),
+)
+def test_a_mark_between_two_options_is_that_of_the_one_that_the_paper_marks_so(keys, label, sign, before, gap, row):
+    if sign == "*" and not before:
+        return  # 甲* may name a footnote
+    lines = []
+    for at, right in enumerate(keys, 1):
+        marks = [sign if place == right else "" for place in range(4)]
+        each = [label.format(letter) + f"{text}状{at}" for letter, text in zip("ABCD", "甲乙丙丁", strict=True)]
+        each = [mark + one if before else f"{one} {mark}".strip() for mark, one in zip(marks, each, strict=True)]
+        lines += [f"{at}. 第{at}项首选的是（ ）", *(gap.join(each[place : place + row]) for place in range(0, 4, row))]
+    found = parse("\n".join(lines))
+    assert told(found) == [f"{at}{'ABCD'[right]}" for at, right in enumerate(keys, 1)]
+    assert all(one.options[2].text == f"丙状{one.number}" for one in found.questions)
+
+
+@pytest.mark.parametrize("number", ["例{}", "例题{}：", "#{}", "题号：{}\n", "序号：{}\n题干："])
+@pytest.mark.parametrize("label", ["{}. ", "选项{}：", "选项 {}. "])
+@pytest.mark.parametrize("gap", ["\n", "  "])
+def test_numbers_and_labels_may_have_words(number, label, gap):
+    options = gap.join(label.format(letter) + text for letter, text in zip("ABCD", "甲乙丙丁", strict=True))
+    explained = "\n".join(f"选项{letter}：不全对。" for letter in "ABCD")
+    text = "\n".join(
+        f"{number.format(at)} 第{at}项首选的是\n{options}\n答案：C\n解析：看书。\n{explained}" for at in range(1, 6)
+    )
+    found = parse(text if label.startswith("{}") else text.replace(explained, ""))
+    assert told(found) == [f"{at}C" for at in range(1, 6)]
+    assert [[option.text for option in one.options] for one in found.questions] == [[*"甲乙丙丁"]] * 5
+    assert [one.stem for one in found.questions] == [f"第{at}项首选的是" for at in range(1, 6)]
+
+
 @given(KEYS)
 def test_cyrillic_letters_of_the_shape_of_latin_ones_label_as_those_do(keys):
     lines = []
