@@ -5,11 +5,12 @@ Their options get the letters that all others have, and a key by number names th
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from operator import attrgetter
+from itertools import groupby, pairwise
+from operator import attrgetter, itemgetter
 
+from build_dataset.pipeline.parse.heads import is_likely_key_head
 from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
@@ -23,7 +24,7 @@ MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the quest
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces of a paper, counted options and keys by number as letters; of others as they are."""
-    pieces = _with_latin_labels(pieces)
+    pieces = _with_capital_keys(_with_latin_labels(pieces))
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
     keyed = sum(_P.key.fullmatch(line) is not None for line in lines)
     lettered = sum(_P.lettered.match(line) is not None for line in lines)
@@ -41,6 +42,7 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         if mixed or len(runs) < max(MIN_QUESTIONS, MIN_SHARE * len(starts)):
             continue
         changed = dict(pair for start, end, run in runs for pair in _rewritten(lines, start, end, run))
+        changed |= _counted_keys(lines, runs[-1][2][-1] + 1, max(len(run) for *_, run in runs))
         order = [*range(starts[0])]
         # What stands before and among the options goes behind them, but for the stem; behind keys these go on in it.
         for start, end, run in [] if form is _P.key else runs:
@@ -59,26 +61,55 @@ def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
     latin = sum(_P.second.match(piece.text) is not None for piece in pieces)
     found = {name: [[*map(_place, form.finditer(one.text))] for one in pieces] for name, form in _ALPHABETS.items()}
     times = {name: min(sum(place in marks for marks in lines) for place in (1, 2)) for name, lines in found.items()}
-    best = max(times, key=times.__getitem__)  # of two the first
+    best = next(name for name, count in times.items() if count >= MIN_SHARE * max(times.values()))  # of two the first
     if times[best] < max(MIN_QUESTIONS, latin + 1):
         return pieces
-    letter = re.compile(_P.whole(f"@{best}@"))
+    letter = re.compile(_P.whole(f"(?<![^\\W\\d_])@{best}@(?!\\w)"))
     key = re.compile(_P.whole(f"(@key_opens@)(?P<said>@{best}@(?:@key_joins@@{best}@)*)@key_ends@"))
-    return [replace(piece, text=_in_latin(piece.text, _ALPHABETS[best], letter, key)) for piece in pieces]
+    entries = f"(?P<said>(?:@entry_opens@@{best}@@entry_ends@){{2,}}|(?:@{best}@[\\s|]+){{4,}}@{best}@)\\s*\\Z"
+    keys = re.compile(_P.whole(f"(@list_opens@){entries}")), key
+    return [replace(piece, text=_in_latin(piece.text, _ALPHABETS[best], letter, keys)) for piece in pieces]
 
 
-def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], key: re.Pattern[str]) -> str:
+def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], keys: Iterable[re.Pattern[str]]) -> str:
     """Return a line with Latin letters for its label, or for labels that run on from the first, and for its key."""
-    if told := key.match(text):
-        said = (LABELS[_place(one) - 1] for one in letter.finditer(told["said"]))
-        return f"{text[: told.start('said')]}{''.join(said)}{text[told.end('said') :]}"
+    if told := next(filter(None, (key.match(text) for key in keys)), None):
+        said = letter.sub(lambda one: LABELS[_place(one) - 1], told["said"])
+        return f"{text[: told.start('said')]}{said}{text[told.end('said') :]}"
     marks = [*label.finditer(text)]
     first = next((at for at, mark in enumerate(marks) if _place(mark) == 1), len(marks))
     run = [mark for at, mark in enumerate(marks[first:], 1) if _place(mark) == at]
-    run = run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip(" -*•")]
+    run = run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip(" -*•＊√✓✔☑✅")]
     for mark in reversed(run):
         text = f"{text[: mark.start()]}{LABELS[_place(mark) - 1]}. {text[mark.end() :]}"
     return text
+
+
+def _with_capital_keys(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
+    """Return the pieces with capitals for the small letters of lists of keys: 1. b / 2. c / 3. a; 1 2 3 … over b c a."""
+    found = [_P.small_entry.match(piece.text) for piece in pieces]
+    places = [(at, int(entry["number"]) - at) for at, entry in enumerate(found) if entry]
+    listed = {at for _, run in groupby(places, itemgetter(1)) if len(ats := [at for at, _ in run]) > 2 for at in ats}
+    capital = [*pieces]
+    for at, (entry, piece) in enumerate(zip(found, pieces, strict=True)):
+        above, below = pieces[at - 1].text.split() if at else [], piece.text.split()
+        if entry and at in listed:
+            start = entry.start("letter")
+            capital[at] = replace(piece, text=f"{piece.text[:start]}{entry['letter'].upper()}{piece.text[start + 1 :]}")
+        elif _P.small_row.fullmatch(piece.text) and len(above) == len(below) and "".join(above).isdecimal():
+            capital[at] = replace(piece, text=piece.text.upper())
+    return capital
+
+
+def _counted_keys(lines: Sequence[str], start: int, options: int) -> dict[int, str]:
+    """Return the lines of a list of keys by number behind the last question, with letters: 1 – 3 / 2 – 1, 1.3 2.1."""
+    heads = [at for at in range(start, len(lines)) if is_likely_key_head(lines[at])]
+    listed = range(heads[0] + 1, len(lines)) if heads else ()
+    said = {at: [*_P.counted_entry.finditer(lines[at])] for at in listed if _P.counted_entries.fullmatch(lines[at])}
+    if any(int(one["said"]) > options for entries in said.values() for one in entries):
+        return {}
+    letter = lambda one: f"{one['before']}{LABELS[int(one['said']) - 1]}"  # noqa: E731
+    return {at: _P.counted_entry.sub(letter, lines[at]) for at in said}
 
 
 def _behind_keys(lines: Sequence[str], keys: Sequence[int]) -> list[int]:

@@ -275,7 +275,7 @@ def test_a_key_under_every_item_is_no_furniture_in_any_language(key):
     assert outcome(text) == [f"{at}B" for at in range(1, 7)]
 
 
-@pytest.mark.parametrize("key", ["Réponse : A et C", "Resposta: a capital"])
+@pytest.mark.parametrize("key", ["Réponse : A ou C", "Resposta: a capital"])
 def test_words_that_say_more_than_a_letter_are_no_key(key):
     found = outcome("\n".join(f"{at}. {stem}\n{FOUR}\n{key}" for at, stem in enumerate(STEMS, 1)))
     assert not [one for one in found if one[-1] in "ABCD"]
