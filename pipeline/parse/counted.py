@@ -7,8 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
-from operator import attrgetter, itemgetter
+from itertools import pairwise
+from operator import attrgetter
 
 from build_dataset.pipeline.parse.heads import is_likely_key_head
 from build_dataset.pipeline.parse.labels import LABELS
@@ -24,7 +24,10 @@ MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the quest
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces of a paper, counted options and keys by number as letters; of others as they are."""
-    pieces = _with_capital_keys(_with_latin_labels(pieces))
+    pieces = [*_with_latin_labels(pieces)]
+    head = next((at for at, piece in enumerate(pieces) if is_likely_key_head(piece.text)), len(pieces))
+    keys = [_P.small_key.sub(lambda key: key[0].upper(), piece.text) for piece in pieces[head:]]  # 1. b, b c a d a
+    pieces[head:] = map(lambda piece, text: replace(piece, text=text), pieces[head:], keys)
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
     keyed = sum(_P.key.fullmatch(line) is not None for line in lines)
     lettered = sum(_P.lettered.match(line) is not None for line in lines)
@@ -42,7 +45,8 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         if mixed or len(runs) < max(MIN_QUESTIONS, MIN_SHARE * len(starts)):
             continue
         changed = dict(pair for start, end, run in runs for pair in _rewritten(lines, start, end, run))
-        changed |= _counted_keys(lines, runs[-1][2][-1] + 1, max(len(run) for *_, run in runs))
+        listed = (at for at in range(head, len(lines)) if _P.counted_entries.fullmatch(lines[at]))  # 1 – 3 / 2 – 1
+        changed |= {at: _P.counted_entry.sub(lambda key: LABELS[int(key[0]) - 1], lines[at]) for at in listed}
         order = [*range(starts[0])]
         # What stands before and among the options goes behind them, but for the stem; behind keys these go on in it.
         for start, end, run in [] if form is _P.key else runs:
@@ -50,7 +54,7 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
             order += [start, *range(start + 1, min(key, run[0])), *run, *range(start, end)]
         order = [*dict.fromkeys([*order, *range(len(lines))])]
         return [replace(pieces[at], text=changed.get(at, pieces[at].text)) for at in order]
-    return [*pieces]
+    return pieces
 
 
 def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
@@ -83,33 +87,6 @@ def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], keys: 
     for mark in reversed(run):
         text = f"{text[: mark.start()]}{LABELS[_place(mark) - 1]}. {text[mark.end() :]}"
     return text
-
-
-def _with_capital_keys(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
-    """Return the pieces with capitals for the small letters of lists of keys: 1. b / 2. c / 3. a; 1 2 3 … over b c a."""
-    found = [_P.small_entry.match(piece.text) for piece in pieces]
-    places = [(at, int(entry["number"]) - at) for at, entry in enumerate(found) if entry]
-    listed = {at for _, run in groupby(places, itemgetter(1)) if len(ats := [at for at, _ in run]) > 2 for at in ats}
-    capital = [*pieces]
-    for at, (entry, piece) in enumerate(zip(found, pieces, strict=True)):
-        above, below = pieces[at - 1].text.split() if at else [], piece.text.split()
-        if entry and at in listed:
-            start = entry.start("letter")
-            capital[at] = replace(piece, text=f"{piece.text[:start]}{entry['letter'].upper()}{piece.text[start + 1 :]}")
-        elif _P.small_row.fullmatch(piece.text) and len(above) == len(below) and "".join(above).isdecimal():
-            capital[at] = replace(piece, text=piece.text.upper())
-    return capital
-
-
-def _counted_keys(lines: Sequence[str], start: int, options: int) -> dict[int, str]:
-    """Return the lines of a list of keys by number behind the last question, with letters: 1 – 3 / 2 – 1, 1.3 2.1."""
-    heads = [at for at in range(start, len(lines)) if is_likely_key_head(lines[at])]
-    listed = range(heads[0] + 1, len(lines)) if heads else ()
-    said = {at: [*_P.counted_entry.finditer(lines[at])] for at in listed if _P.counted_entries.fullmatch(lines[at])}
-    if any(int(one["said"]) > options for entries in said.values() for one in entries):
-        return {}
-    letter = lambda one: f"{one['before']}{LABELS[int(one['said']) - 1]}"  # noqa: E731
-    return {at: _P.counted_entry.sub(letter, lines[at]) for at in said}
 
 
 def _behind_keys(lines: Sequence[str], keys: Sequence[int]) -> list[int]:
