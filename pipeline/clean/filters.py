@@ -115,9 +115,11 @@ SUSPICIOUS = f"{SPECIAL_TOKENS}|{PATTERNS.suspicious.pattern}"
 
 
 def suspicious_text(question: Question, _: CleanParams) -> str | None:
-    """Fail a text that could steer a model that reads it; a person decides whether it belongs to the question."""
-    for _name, part in [*_parts(question), ("explanation", question.explanation or "")]:
-        if match := re.search(SUSPICIOUS, part):
+    """Fail a text that could steer a model that reads it; in a question about models only one that orders an answer."""
+    parts = [part for _name, part in [*_parts(question), ("explanation", question.explanation or "")]]
+    about_models = any(map(PATTERNS.about_models.search, parts))
+    for match in filter(None, (re.search(SUSPICIOUS, part) for part in parts)):
+        if not about_models or re.match(SPECIAL_TOKENS, match[0]) or PATTERNS.orders.match(match.string, match.end()):
             return f"“{match[0][:40]}” speaks to a model, not to a candidate"
     return None
 

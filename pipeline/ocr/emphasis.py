@@ -30,7 +30,7 @@ def shown_options(texts: Sequence[str]) -> list[str]:
         for label, end in zip(labels, [*(one.start() for one in labels[1:]), len(text)], strict=False):
             own = [place for place in range(label.end(), end) if text[place].strip()] or [end - 1]
             apart = [place for place in own if shown[at][place][1]]
-            runs += [[]] if label[1].upper() == "A" or not runs else []
+            runs += [[]] if label["first"] or not runs else []
             opens = apart[:1] == own[:1] and len(apart) >= LEAST * len(own) > 0
             # a note may stand behind what is set apart; then the sign is no longer at the option's end
             runs[-1].append((at, (own if len(own) - len(apart) < 2 else apart or [0])[-1] + 1, opens))

@@ -5,11 +5,12 @@ Their options get the letters that all others have, and a key by number names th
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from operator import attrgetter
 
+from build_dataset.pipeline.parse.heads import is_likely_key_head
 from build_dataset.pipeline.parse.labels import LABELS
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
@@ -23,7 +24,10 @@ MAX_LETTERED = 0.05  # the most lines that may begin with a letter, of the quest
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces of a paper, counted options and keys by number as letters; of others as they are."""
-    pieces = _with_latin_labels(pieces)
+    pieces = [*_with_latin_labels(pieces)]
+    head = next((at for at, piece in enumerate(pieces) if is_likely_key_head(piece.text)), len(pieces))
+    keys = [_P.small_key.sub(lambda key: key[0].upper(), piece.text) for piece in pieces[head:]]  # 1. b, b c a d a
+    pieces[head:] = map(lambda piece, text: replace(piece, text=text), pieces[head:], keys)
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
     keyed = sum(_P.key.fullmatch(line) is not None for line in lines)
     lettered = sum(_P.lettered.match(line) is not None for line in lines)
@@ -41,6 +45,8 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         if mixed or len(runs) < max(MIN_QUESTIONS, MIN_SHARE * len(starts)):
             continue
         changed = dict(pair for start, end, run in runs for pair in _rewritten(lines, start, end, run))
+        listed = (at for at in range(head, len(lines)) if _P.counted_entries.fullmatch(lines[at]))  # 1 – 3 / 2 – 1
+        changed |= {at: _P.counted_entry.sub(lambda key: LABELS[int(key[0]) - 1], lines[at]) for at in listed}
         order = [*range(starts[0])]
         # What stands before and among the options goes behind them, but for the stem; behind keys these go on in it.
         for start, end, run in [] if form is _P.key else runs:
@@ -48,7 +54,7 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
             order += [start, *range(start + 1, min(key, run[0])), *run, *range(start, end)]
         order = [*dict.fromkeys([*order, *range(len(lines))])]
         return [replace(pieces[at], text=changed.get(at, pieces[at].text)) for at in order]
-    return [*pieces]
+    return pieces
 
 
 def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
@@ -59,23 +65,25 @@ def _with_latin_labels(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
     latin = sum(_P.second.match(piece.text) is not None for piece in pieces)
     found = {name: [[*map(_place, form.finditer(one.text))] for one in pieces] for name, form in _ALPHABETS.items()}
     times = {name: min(sum(place in marks for marks in lines) for place in (1, 2)) for name, lines in found.items()}
-    best = max(times, key=times.__getitem__)  # of two the first
+    best = next(name for name, count in times.items() if count >= MIN_SHARE * max(times.values()))  # of two the first
     if times[best] < max(MIN_QUESTIONS, latin + 1):
         return pieces
-    letter = re.compile(_P.whole(f"@{best}@"))
+    letter = re.compile(_P.whole(f"(?<![^\\W\\d_])@{best}@(?!\\w)"))
     key = re.compile(_P.whole(f"(@key_opens@)(?P<said>@{best}@(?:@key_joins@@{best}@)*)@key_ends@"))
-    return [replace(piece, text=_in_latin(piece.text, _ALPHABETS[best], letter, key)) for piece in pieces]
+    entries = f"(?P<said>(?:@entry_opens@@{best}@@entry_ends@){{2,}}|(?:@{best}@[\\s|]+){{4,}}@{best}@)\\s*\\Z"
+    keys = re.compile(_P.whole(f"(@list_opens@){entries}")), key
+    return [replace(piece, text=_in_latin(piece.text, _ALPHABETS[best], letter, keys)) for piece in pieces]
 
 
-def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], key: re.Pattern[str]) -> str:
+def _in_latin(text: str, label: re.Pattern[str], letter: re.Pattern[str], keys: Iterable[re.Pattern[str]]) -> str:
     """Return a line with Latin letters for its label, or for labels that run on from the first, and for its key."""
-    if told := key.match(text):
-        said = (LABELS[_place(one) - 1] for one in letter.finditer(told["said"]))
-        return f"{text[: told.start('said')]}{''.join(said)}{text[told.end('said') :]}"
+    if told := next(filter(None, (key.match(text) for key in keys)), None):
+        said = letter.sub(lambda one: LABELS[_place(one) - 1], told["said"])
+        return f"{text[: told.start('said')]}{said}{text[told.end('said') :]}"
     marks = [*label.finditer(text)]
     first = next((at for at, mark in enumerate(marks) if _place(mark) == 1), len(marks))
     run = [mark for at, mark in enumerate(marks[first:], 1) if _place(mark) == at]
-    run = run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip(" -*•")]
+    run = run if len(run) > 1 else [mark for mark in marks[:1] if not text[: mark.start()].strip(" -*•＊√✓✔☑✅")]
     for mark in reversed(run):
         text = f"{text[: mark.start()]}{LABELS[_place(mark) - 1]}. {text[mark.end() :]}"
     return text

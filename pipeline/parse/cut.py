@@ -145,7 +145,7 @@ def _numbers(cutting: Cutting) -> None:
     """The numbers that run contiguously through the rest."""
     texts = ((index, piece.text) for index, piece in cutting.texts() if index not in cutting.parts)
     numbers = [mark for index, text in texts if (mark := heads.number_candidate(index, text))]
-    marks = _without_parts(numbering.without_code(cutting.pieces, numbers), cutting.pieces)
+    marks = _without_parts(numbers, cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
     weighed = numbering.weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups)
     chain = numbering.best_chain(weighed, boundaries)

@@ -97,8 +97,8 @@ def split_fields(text: str) -> Fields:
             named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
             # 答案解析：A 本题…, 解答：A。…, 解答：B; 解析：A．错误 speaks of option A
             stop = r"[。．.，,；;\n]|\Z|(?=本[题題])" if named else r"。|\Z"
-            first = re.match(rf"\s*({LABEL}{{1,11}})\s*(?:{stop})\s*", segment)
-            answers.extend([first[1]] if first else [])
+            first = re.match(rf"\s*({LABEL}{{1,11}}|[a-k])\s*(?:{stop})\s*", segment)
+            answers.extend([first[1].upper()] if first else [])
             explanations.append(segment[first.end() :] if first else segment)
     explanation = "\n".join(part for part in map(join_lines, explanations) if part)
     breaks = [match.start() for match in re.finditer("\n", text)]
@@ -136,8 +136,8 @@ def leading_letters(segment: str) -> tuple[str | None, str]:
     match = None if is_coded(segment) else _P.letters.match(segment)
     if not match:
         return None, segment
-    said = match[1].replace("and", "、")  # A and C
-    apart = re.split(r"[\s、,，;；和及|&.．]+", said)
+    said = _P.and_word.sub("、", match[1])  # A and C
+    apart = re.split(r"[\s、,，;；和及|&.．]+", said.upper() if len(said) > 1 else said)
     if not ascend(apart):  # C B D: the first is the answer, the rest is not its own
         return apart[0].upper(), segment[match.start(1) + len(apart[0]) :].lstrip(" \t、,，;；.．")
     rest = segment[match.end() :].lstrip(" \t。．.，,；;、:：\n")

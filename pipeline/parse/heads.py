@@ -80,7 +80,7 @@ def _mark(line: int, text: str) -> NumberCandidate | None:
     if first in _CIRCLED:
         end = text.index(first) + 1
         return NumberCandidate(line, _CIRCLED[first], NumberStyle.CIRCLED, end, 0.3, _CIRCLED[first])
-    if not first.isdigit() and first not in "第试試问問题題【[〔(（QqNnCcIiBb单單多判PpFfВвПпSsDdOoVvÎîسا문例序#":
+    if not first.isdigit() and first not in "第试試问問题題【[〔(（QqNnCcIiBb单單多判PpFfВвПпSsDdOoVvÎîسا문例序#AaZzЗзΕεप":
         return None
     for style, weight, most, form in _FORMS:
         match = form.match(text)
@@ -105,7 +105,7 @@ def split_heads(text: str) -> list[str]:
 def is_section_head(text: str) -> bool:
     """Return whether a line opens a section."""
     bare = text.strip()
-    named = r"^(?:Part|Section|Module|Chapter|Unit|Topic)\b.{0,60}$|[题題]|共\s*\d+"
+    named = r"^\w{2,9}\s(?:\d{1,2}|[A-Z]{1,4})\b.{0,60}$|[题題]|共\s*\d+"
     short = len(bare) <= 24 or re.search(named, bare, re.I)
     return bool(short) and any(form.match(bare) for form in _SECTIONS)
 

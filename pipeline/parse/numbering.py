@@ -4,7 +4,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.fields import opens_explanation, opens_field, split_fields
@@ -27,7 +26,6 @@ LOST_DOT = 0.4  # the same from 12. to a bare 13, whose dot recognition lost
 DUPLICATE = 0.6  # the cost of a number that comes twice in a row
 _NEAR = {frozenset((NumberStyle.DOT, NumberStyle.BARE))}
 UNNUMBERED = 3  # least number of items in a paper without any numbers
-COUNTED = 3  # least number of items that a word counts (Q: 1, Question 2) for lines of code not to number any
 PLAIN = 0.9  # share of first options that only one line must separate from the answer of the item before
 
 
@@ -65,19 +63,6 @@ def weigh_candidates(
             explaining = until if any(opens_explanation(piece.text) for piece in within) else mark.line
         weighed.append(known)
     return weighed
-
-
-def without_code(pieces: Sequence[ParsedLine], marks: Sequence[NumberCandidate]) -> Sequence[NumberCandidate]:
-    """Return the marks without the numbers of lines of code, where a word counts the items: Q: 1 … / 11. class Cup { }.
-
-    Half of what begins with a number alone has to look like code, and the numbers behind the word have to run on.
-    """
-    worded = [mark.value for mark in marks if mark.style is NumberStyle.TITLE]
-    alone = [pieces[mark.line].text[mark.end :] for mark in marks if mark.style is not NumberStyle.TITLE]
-    runs_on = worded[:1] == [1] and all(0 < after - before <= 2 or after == 1 for before, after in pairwise(worded))
-    if not runs_on or max(worded) < COUNTED or 2 * sum(map(bool, map(_P.code.search, alone))) < len(alone):
-        return marks
-    return [mark for mark in marks if mark.style is NumberStyle.TITLE]
 
 
 def _weigh(pieces: Sequence[ParsedLine], mark: NumberCandidate, end: int) -> NumberCandidate:

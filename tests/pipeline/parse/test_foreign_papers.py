@@ -275,7 +275,7 @@ def test_a_key_under_every_item_is_no_furniture_in_any_language(key):
     assert outcome(text) == [f"{at}B" for at in range(1, 7)]
 
 
-@pytest.mark.parametrize("key", ["Réponse : A et C", "Resposta: a capital"])
+@pytest.mark.parametrize("key", ["Réponse : A ou C", "Resposta: a capital"])
 def test_words_that_say_more_than_a_letter_are_no_key(key):
     found = outcome("\n".join(f"{at}. {stem}\n{FOUR}\n{key}" for at, stem in enumerate(STEMS, 1)))
     assert not [one for one in found if one[-1] in "ABCD"]
@@ -404,3 +404,52 @@ def test_keys_under_a_head_in_more_languages_are_no_part_of_the_last_option(head
     items = (f"{at}. Which is {'wxyz'[at]}?\n{FOUR}" for at in range(1, 4))
     rows = (row.format(at, "BDA"[at - 1]) for at in range(1, 4))
     assert outcome("\n".join([*items, head, *rows])) == ["1B", "2D", "3A"]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "Die richtige Antwort ist B.",
+        "La respuesta correcta es la b.",
+        "Doğru cevap B şıkkıdır.",
+        "正解はBです。",
+        "The correct answer is b. It lies there.",
+        "Opción correcta: 乙",
+        "[Antwort] B",
+    ],
+)
+def test_a_sentence_or_a_text_says_the_answer(key):
+    text = "\n".join(f"{at}. {stem}\n{FOUR}\n{key}" for at, stem in enumerate(STEMS * 2, 1))
+    assert outcome(text) == [f"{at}B" for at in range(1, 7)]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Die Fragen 1–2 beziehen sich auf den folgenden Fall.",
+        "Las preguntas 1 a 2 se refieren al siguiente caso.",
+        "Вопросы 1–2 относятся к следующему случаю.",
+        "1–2. soruları aşağıdaki vakaya göre yanıtlayınız.",
+        "Tình huống sau dùng cho câu 1 đến câu 2.",
+        "다음 사례를 읽고 1~2번 물음에 답하시오.",
+    ],
+)
+def test_a_case_that_names_its_questions_is_theirs_in_any_language(head):
+    items = [f"{at}. {stem}\n{FOUR}\nAnswer: B" for at, stem in enumerate(STEMS, 1)]
+    paper = read_paper("paper.txt", lines_of("\n".join([head, "Ein Patient, 60 Jahre.", *items])))
+    check_gates(paper)
+    found = finish(paper, document_of()).questions
+    assert [bool(question.shared_stem) for question in found] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("head", "lines"),
+    [
+        ("Lösungsschlüssel", ["1. b", "2. b", "3. b"]),
+        ("Grille de réponses", ["1. b – parce que", "2. b – parce que", "3. b – parce que"]),
+        ("مفتاح الإجابة", ["1. B", "2. B", "3. B"]),
+    ],
+)
+def test_a_key_at_the_end_is_read_under_its_head(head, lines):
+    text = "\n".join(f"{at}. {stem}\n{FOUR}" for at, stem in enumerate(STEMS, 1))
+    assert outcome("\n".join([text, head, *lines])) == ["1B", "2B", "3B"]
