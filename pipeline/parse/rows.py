@@ -191,13 +191,14 @@ def questions_of(
 def _hand_down(rows: Sequence[dict[str, Any]]) -> None:
     """Give rows, in place, the text of the row without a key that they name: ``{"id": 7, "parent_id": 3}``."""
     named = dict.fromkeys(name for fields in rows for name in fields)
-    own = next((name for name in named if names_id(name)), None)
-    above = next((name for name in named if plain_header(name) in vocabulary()["words"]["parent"]), None)
+    own = next((name for name in named if names_id(name)), "")
+    above = next((name for name in named if plain_header(name) in vocabulary()["words"]["parent"]), "")
     stems = [name for name in named if "stem" in roles_of(name)]
     keys = [name for name in named if "answer" in roles_of(name)]
     cases = {str(row.get(own)): cells.text_of(row, stems) for row in rows if cells.text_of(row, keys) is None}
-    for fields in rows:
-        if own and above and (case := cases.get(str(fields.get(above)))) and not any(map(cells.filled, map(fields.get, SHARED))):
+    for fields in rows if above else ():
+        given = any(cells.filled(fields.get(name)) for name in SHARED)
+        if (case := cases.get(str(fields.get(above)))) and not given:
             fields["context"] = case
 
 
