@@ -319,8 +319,7 @@ class TableCells:
         texts = [[text for _, text in options_of(row, self.columns).pairs] for row in self.rows]
         if sum(len({*row}) < len(row) for row in texts) > (1 - MOST) * len(texts):
             return "the options may be others: many rows have one text twice", "options", "[…]"
-        free = [] if "name" in self.columns.found_by.values() else self._free()  # of options or key
-        others = [name for name in free if any(row.get(name) != row.get(key) for row in self.rows)]
+        others = [name for name in self._free() if any(row.get(name) != row.get(key) for row in self.rows)]
         rivals = [name for name in others if self._may_be_key(name)]
         said = f"two columns may be the key: {key or 'that of the options'} and {next(iter(rivals), '')}"
         return (said, "answer", key) if rivals else None

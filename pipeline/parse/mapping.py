@@ -320,7 +320,7 @@ class _Search(TableCells):
             problem = f"no column holds the options; there are {self.shown}; {how}"
             problem = f"{empty[0]} is empty in every row" if empty else problem
             self.problems.append(Unclear("no_options", problem))
-        elif self.columns.found_by["stem"] == "content" and (open_ := self._other_reading()):
+        elif {*self.columns.found_by.values()} == {"content"} and (open_ := self._other_reading()):
             self._stop(*open_)
 
     def _find_answer(self) -> None:

@@ -270,11 +270,11 @@ def _says(end: str) -> bool:
 
 
 def _signed(end: str) -> bool:
-    return not end.isalnum()
+    return not end[0].isalnum()  # 甲 √, 甲(correct)
 
 
 def _numbered(end: str) -> bool:
-    return "0" in end and _signed(end) and not {*end} <= {*"0（）()_ .。"}  # …的是（28）
+    return "0" in end and not end.isalnum() and not {*end} <= {*"0（）()_ .。"}  # …的是（28）
 
 
 def _reversed(texts: Iterable[str]) -> list[str]:
@@ -319,8 +319,9 @@ def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
 
 def cut_short(questions: Sequence[Question]) -> dict[int, Doubts]:
     """Return the doubts about questions with texts of the greatest length, where many have it: a field cut them off."""
-    stems = [(one, one.stem) for one in questions]
-    options = [(one, option.text) for one in questions for option in one.options]
+    rows = [one for one in questions if one.section is None]  # of tables
+    stems = [(one, one.stem) for one in rows]
+    options = [(one, option.text) for one in rows for option in one.options]
     doubts: dict[int, Doubts] = {}
     for what, texts in (("stem", stems), ("option", options)):
         sizes = Counter(map(len, {text for _, text in texts}))
