@@ -274,7 +274,7 @@ def _signed(end: str) -> bool:
 
 
 def _numbered(end: str) -> bool:
-    return "0" in end and not end.isalnum() and not {*end} <= {*"0（）()_ .。"}  # …的是（28）
+    return "0" in end and not end.isalnum() and any(char.isalpha() or char in "%％#" for char in end)  # not （28）
 
 
 def _reversed(texts: Iterable[str]) -> list[str]:
