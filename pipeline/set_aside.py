@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, Self
@@ -276,8 +276,13 @@ def _rows(frame: pl.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
     return [] if frame is None else frame.select(columns).rows()
 
 
+@lru_cache(1)
+def _loaded(item: str) -> Any:  # the questions of one doubt come one after the other
+    return json.loads(item)
+
+
 def content_of(item: str | None) -> dict[str, Any]:
     """Return what a row holds of the item itself: a question, the first of several, or nothing."""
-    value = json.loads(item) if item else None
+    value = _loaded(item) if item else None
     first = value[0] if isinstance(value, list) and value else value
     return first if isinstance(first, dict) else {}

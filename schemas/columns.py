@@ -52,6 +52,11 @@ def roles_of(header: str) -> tuple[str, ...]:
     return _roles().get(plain_header(header), ())
 
 
+def names_id(header: str) -> bool:
+    """Return whether a header names an id or a number by which a key may name a question."""
+    return "id" in roles_of(header) or plain_header(header) in vocabulary()["words"]["number"]
+
+
 @cache
 def in_language(header: str) -> tuple[str, str] | None:
     """Return the header and the language of one that ends with its code: ``question_de`` → (``question``, ``de``)."""

@@ -13,7 +13,7 @@ A doubt about a source is one item with all its questions; a line under ``[sourc
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, pairwise
@@ -39,13 +39,14 @@ KNOWN, KNOWN_SHARE = 3, 0.02  # least number and share of questions with a known
 OFTEN = 0.1  # share of a source's questions from which on a reason speaks of the source
 CONTRADICTED = 0.03  # the same of explanations that speak against the key; of CMExam's 2,795 it is 0.003
 SHIFTED = 0.3  # share of explanations that conclude a letter from which on all keys may be those of other questions
-ENDED, OPENED = 0.3, 0.5  # share of questions at which one text ends, or begins, a part of them
+ENDED, OPENED, TOLD = 0.3, 0.5, 0.1  # share of questions at which one text ends, or begins, a part or the key
 ELSEWHERE = 0.1  # the most that an end of last options may come at other options, of its times at the last
 RISING = 0.8  # share of numbers behind options that are larger than the one before, for those of the next items
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
 MANY, MANY_KEYS = 10, 20  # least number of questions for that
 LONG_END, RARER = 10, 4  # characters of an end that last options share; how much rarer a number is at another option
 _NEAR = 600  # characters before the end of a text within which furniture of its end begins: nine tags are 380
+CUT, SHORTEST_CUT = 4, 10  # least number of texts of the greatest length for a field to have cut them; that length
 LONGEST = 40  # characters of a repeated text that is looked for
 
 
@@ -86,7 +87,9 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         glance.look([text["stem"] for text in texts])
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
     feet, each = feet_of(questions), zip(readings, questions, strict=True)
-    opened = [(one, [*_open_doubts(reading, one), *feet.get(id(one), [])]) for reading, one in each]
+    cut = cut_short(questions)
+    beside = {key: [*feet.get(key, ()), *cut.get(key, ())] for key in {**feet, **cut}}
+    opened = [(one, [*_open_doubts(reading, one), *beside.get(id(one), ())]) for reading, one in each]
     readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
     facts = {**repetition(questions), **alike(questions)}
     if whole := {reason: detail for reason, detail in facts.items() if reason not in accepted}:
@@ -183,20 +186,34 @@ def repetition(questions: Sequence[Question]) -> dict[str, str]:
     stems = [question.stem for question in questions]
     begins, often = _commonest(map(_start, stems))
     same = sorted(_masked(stem) for stem in stems if _start(stem) == begins) if begins else [""]
-    first, last = same[0], same[-1]  # all begin with what these two share: 某某网校：选择题
-    alike = first[: next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))]
+    alike = _common(same)  # 某某网校：选择题
+    closing = [_masked_end(stem) for stem in stems if not _ASKED_FOR.search(stem)]
+    opening = [_P.ages.sub("", _masked(stem[: 2 * LONGEST])) for stem in stems]  # 患者，男，45岁 tells a case
     places = [
-        ("ends of last options", ENDED, *_end_of_last_options(questions)),
+        *_ends_of_options(questions),
         ("ends of stems", ENDED, *_commonest(map(_end, stems))),
         ("beginnings of stems", OPENED, alike if len({*same}) > 1 else begins, often),
+        ("ends of stems", ENDED, *_shared_end(closing, (), ENDED, _numbered)),
+        ("beginnings of stems", OPENED, *_shared_end(_reversed(opening), (), OPENED, _numbered, back=True)),
     ]
-    least = {share: max(MIN_FAULTY, share * len(questions)) for share in (ENDED, OPENED)}
+    least = {share: max(MIN_FAULTY, share * len(questions)) for share in (ENDED, OPENED, TOLD)}
     repeated = [f"{text!r} at {times} {at}" for at, share, text, times in places if times >= least[share]]
     return {"repeated_text": "; ".join(repeated)} if repeated else {}
 
 
+def _common(texts: Sequence[str]) -> str:
+    """Return what all texts begin with: what the first and the last of them share."""
+    first, last = min(texts), max(texts)
+    return first[: next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))]
+
+
 def _masked(text: str) -> str:
     return re.sub(r"\d+", "0", text.strip())
+
+
+def _masked_end(text: str) -> str:
+    """Return a text with 0 for each number, and for letters of an answer at its end: … Answer: B."""
+    return _P.lettered_end.sub("0", _masked(text)) if text[-1:] in "ABCDEFGH" else _masked(text)
 
 
 def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
@@ -227,23 +244,59 @@ def _start(stem: str) -> str:
     return _masked(match[0]) if match else _masked(stem[:LONGEST]) if len(stem) > 2 * LONGEST else ""
 
 
-def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
-    """Return the longest end that many last options share, that other options lack, and how often it comes."""
+def _ends_of_options(questions: Sequence[Question]) -> list[tuple[str, float, str, int]]:
+    """Return texts that last options share, that right ones share, and numbers behind all: 甲 (12%), 乙 (34%)."""
     # A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
-    last = [_masked(question.options[-1].text) for question in questions if len(question.options) > 1]
-    least = max(MIN_FAULTY, ENDED * len(questions))
-    if _commonest(text[-2:] for text in last)[1] < least:  # most sources
-        return "", 0
-    before_last = [_masked(option.text) for question in questions for option in question.options[:-1]]
-    ends = Counter(text[-size:] for text in last for size in range(2, min(LONGEST, len(text) - 1) + 1))
-    for end, times in sorted(ends.items(), key=lambda end: -len(end[0])):
-        if times < least:
-            continue
-        before = {text.removesuffix(end) for text in last if text.endswith(end)}
-        others = sum(text.endswith(end) for text in before_last)
-        if len(before) > times / 4 and others <= ELSEWHERE * times:
-            return end, times
-    return "", 0
+    keyed = [(one, [_masked(option.text) for option in one.options]) for one in questions if len(one.options) > 1]
+    last = [_masked_end(one.options[-1].text) for one, _ in keyed]
+    before_last = [text for _, texts in keyed for text in texts[:-1]]
+    right, wrong = list[str](), list[str]()
+    for one, texts in keyed:
+        for option, text in zip(one.options, texts, strict=True):
+            (right if option.label in (one.answer or ()) else wrong).append(text)
+    shared = (_common([text[::-1] for text in texts])[: min(map(len, texts)) - 1] for _, texts in keyed)
+    every = [chr(0x10000 + at) + end[::-1] for at, end in enumerate(shared)]  # behind texts that all differ
+    begins = _shared_end(_reversed(right), _reversed(wrong), TOLD, _signed, back=True)
+    return [
+        ("ends of last options", ENDED, *_shared_end(last, before_last, ENDED, _says)),
+        ("ends of right options alone", TOLD, *_shared_end(right, wrong, TOLD, _signed)),
+        ("beginnings of right options alone", TOLD, *begins),
+        ("ends of all options", ENDED, *_shared_end(every, (), ENDED, _numbered)),
+    ]
+
+
+def _says(end: str) -> bool:
+    return len(end) > 1 and _P.says.search(end) is not None
+
+
+def _signed(end: str) -> bool:
+    return not end[0].isalnum()  # 甲 √, 甲(correct)
+
+
+def _numbered(end: str) -> bool:
+    return "0" in end and not end.isalnum() and any(char.isalpha() or char in "%％#" for char in end)  # not （28）
+
+
+def _reversed(texts: Iterable[str]) -> list[str]:
+    return [text[::-1] for text in texts]
+
+
+def _shared_end(
+    texts: Sequence[str], others: Sequence[str], share: float, fits: Callable[[str], bool], *, back: bool = False
+) -> tuple[str, int]:
+    """Return the longest end that such a share of texts has behind different ones, others seldom, and its times."""
+    ends, left, found = {""}, texts, ("", 0)
+    for size in range(1, LONGEST + 1):
+        left = [text for text in left if len(text) > size and (text[1 - size :] if size > 1 else "") in ends]
+        times = Counter(text[-size:] for text in left)
+        ends = {end for end, count in times.items() if count >= max(MIN_FAULTY, share * len(texts))}
+        for end in sorted(ends) if ends else ():
+            if fits(end) and len({text for text in left if text.endswith(end)}) > times[end] / 4:
+                rare = ELSEWHERE * times[end] / len(texts) * len(others)
+                found = (end, times[end]) if sum(it.endswith(end) for it in others) <= rare else found
+        if not ends:
+            break
+    return (found[0][::-1] if back else found[0]), found[1]
 
 
 def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
@@ -262,6 +315,22 @@ def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
         elif common and (end := _masked(run[-1])[-LONG_END:]) in common:
             feet[id(one)] = [("foot_inside", f"{ends[end]} last options end in {end!r}")]
     return feet
+
+
+def cut_short(questions: Sequence[Question]) -> dict[int, Doubts]:
+    """Return the doubts about questions with texts of the greatest length, where many have it: a field cut them off."""
+    rows = [one for one in questions if one.section is None]  # of tables
+    stems = [(one, one.stem) for one in rows]
+    options = [(one, option.text) for one in rows for option in one.options]
+    doubts: dict[int, Doubts] = {}
+    for what, texts in (("stem", stems), ("option", options)):
+        sizes = Counter(map(len, {text for _, text in texts}))
+        longest = max(sizes, default=0)
+        least = CUT if longest > LONGEST else 2 * CUT + sizes[longest - 1]
+        if longest >= SHORTEST_CUT and sizes[longest] >= least:
+            why = f"{sizes[longest]} texts have {longest} characters, and none has more: a {what} may be cut short"
+            doubts |= {id(one): [("truncated", why)] for one, text in texts if len(text) + 1 >= longest}
+    return doubts
 
 
 def self_contained(question: Question) -> Doubts:

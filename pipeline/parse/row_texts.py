@@ -18,7 +18,7 @@ _P = Patterns(__name__)
 _FORMS = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
 _FINDS = [((row["reason"], row["says"]), x.match if x.pattern.startswith(r"\A") else x.search) for row, x in _FORMS]
 """Texts that programs left: doubts and the searches for them; ``search`` looks for a beginning at every character."""
-_IN_UNUSUAL = re.compile(r"[<(.:\[#_¾┐║ÚÝ±ß]").search  # one of them stands in every such text
+_IN_UNUSUAL = re.compile(r"[<(.:\[#_¾┐║ÚÝ±ß]|-[A-Z][a-z]{2}\Z").search  # one of them stands in every such text
 _SIGNS = bytes(code for code in range(1, 128) if not chr(code).isalnum())
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _LABELLED = frozenset(beginnings_of(_P.label_again.pattern, 1) | beginnings_of(_P.small.pattern, 1))

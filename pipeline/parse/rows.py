@@ -18,7 +18,7 @@ from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announceme
 from build_dataset.pipeline.parse.labels import LABEL, cut_stem, run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.pipeline.stage import Each, Failure, here
-from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import SHARED, names_id, option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, SourceRow
 from build_dataset.schemas.grouping import group_values
@@ -28,6 +28,7 @@ from build_dataset.schemas.wording import counted
 
 _TYPES = frozenset(QuestionType)
 _AT_LINE = re.compile(rf"\n\s*{LABEL}\s*[.．、:：)）]")
+_SERIAL = re.compile(r"(?:3[6-9]|4[0-8])\d{3}")  # days of 2000 to 2030
 _BESIDE = {"explanation", "comment", "shared", "year", "chapter", "exam_subject", "points", "link"}
 """Roles of parts that a row may keep within an object: {"meta": {"year": 2010, "solution": …}}."""
 _ON_A_CASE = 8  # questions below a case that is written at its first question alone, at most
@@ -162,6 +163,7 @@ def questions_of(
     declared = declared or SourceParams()
     loaded = {row.row: _loaded(row) for row in rows}
     answer_cells.cut_explanations([fields for fields in loaded.values() if not isinstance(fields, RowError)])
+    _hand_down([fields for fields in loaded.values() if not isinstance(fields, RowError)])
     columns = mapping.find_mapping([fields for fields in loaded.values() if not isinstance(fields, RowError)], declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
@@ -184,6 +186,20 @@ def questions_of(
     if columns.options_in_stem:  # alike stems lost nothing: their options, which differ, stand in the same text
         declared = declared.model_copy(update={"accept": [*declared.accept, "stems_alike"]})
     return SourceTable(document, sheet, columns, read, own_ids, declared, habits.furniture.notes, part)
+
+
+def _hand_down(rows: Sequence[dict[str, Any]]) -> None:
+    """Give rows, in place, the text of the row without a key that they name: ``{"id": 7, "parent_id": 3}``."""
+    named = dict.fromkeys(name for fields in rows for name in fields)
+    own = next((name for name in named if names_id(name)), "")
+    above = next((name for name in named if plain_header(name) in vocabulary()["words"]["parent"]), "")
+    stems = [name for name in named if "stem" in roles_of(name)]
+    keys = [name for name in named if "answer" in roles_of(name)]
+    cases = {str(row.get(own)): cells.text_of(row, stems) for row in rows if cells.text_of(row, keys) is None}
+    for fields in rows if above else ():
+        given = any(cells.filled(fields.get(name)) for name in SHARED)
+        if (case := cases.get(str(fields.get(above)))) and not given:
+            fields["context"] = case
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:
@@ -362,6 +378,8 @@ def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
     lines = [label for label, text in options.pairs if "\n" in text and _AT_LINE.search(text)]
     if inside := list(dict.fromkeys([*options.inside, *lines])):
         doubts.append(("label_inside_text", f"what looks like a label stands inside {' '.join(inside)}"))
+    if options.pairs and all(_SERIAL.fullmatch(text) for _, text in options.pairs):
+        doubts.append(("text_became_date", "its options are days as a spreadsheet counts them: 44292 was 4-6"))
     given = json.dumps(stated, ensure_ascii=False) if isinstance(stated, dict | list) else cells.string(stated)
     if answer is None and given not in (None, "[]", "{}"):
         doubts.append(("answer_not_read", f"answer given as {given[:40]!r}"))

@@ -107,6 +107,8 @@ def questions(value: Any, depth: int = 0) -> Iterator[Any]:
                 yield from columns or questions([{"id": key, **item}], depth + 1)
         elif _is_question(value):
             yield value
+        elif len(value) > 1 and all(map(_P.key.fullmatch, map(str, value.values()))):  # {"q1": "A", "q2": "BD"}
+            yield from ({"id": key, "answer": answer} for key, answer in value.items())
 
 
 def _is_question(value: Any) -> bool:
