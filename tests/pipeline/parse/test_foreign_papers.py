@@ -281,9 +281,15 @@ def test_words_that_say_more_than_a_letter_are_no_key(key):
     assert not [one for one in found if one[-1] in "ABCD"]
 
 
-def test_letters_joined_by_and_are_all_right():
-    text = "\n".join(f"{at}. {stem}\n{FOUR}\nAnswers: A and C – both" for at, stem in enumerate(STEMS, 1))
-    assert outcome(text) == ["1AC", "2AC", "3AC"]
+@pytest.mark.parametrize("key", ["Answers: A and C – both", "Answer: A, B, and C", "Réponse : a, b et c"])
+def test_letters_joined_by_and_are_all_right(key):
+    text = "\n".join(f"{at}. {stem}\n{FOUR}\n{key}" for at, stem in enumerate(STEMS, 1))
+    assert {one[1:] for one in outcome(text)} == {"AC" if "both" in key else "ABC"}
+
+
+def test_a_heading_over_the_options_is_no_part_of_the_stem():
+    asked = [f"{at}. {stem} deve-se\nAlternativas:\n{FOUR}\nGabarito: B" for at, stem in enumerate(STEMS, 1)]
+    assert stems("\n".join(asked)) == [f"{stem} deve-se" for stem in STEMS]
 
 
 @pytest.mark.parametrize("key", ["ABD", "A B D"])
