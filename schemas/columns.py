@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -52,11 +52,6 @@ def roles_of(header: str) -> tuple[str, ...]:
     return _roles().get(plain_header(header), ())
 
 
-def names_id(header: str) -> bool:
-    """Return whether a header names an id or a number by which a key may name a question."""
-    return "id" in roles_of(header) or plain_header(header) in vocabulary()["words"]["number"]
-
-
 @cache
 def in_language(header: str) -> tuple[str, str] | None:
     """Return the header and the language of one that ends with its code: ``question_de`` → (``question``, ``de``)."""
@@ -74,21 +69,6 @@ def option_of(header: str) -> tuple[str, str] | None:
             return word, _upper(rest)
     is_label = len(name) == 1 and name.upper() in vocabulary()["options"]["labels"]
     return ("", name.upper()) if is_label else None
-
-
-def flags_of(headers: Iterable[str]) -> dict[str, str]:
-    """Headers that say of one option whether it is right, by its label: is_correct_A, option_b_correct, C是否正确."""
-    flags: dict[str, str] = {}
-    for header in headers:
-        name = plain_header(header)
-        for word in map(plain_header, vocabulary()["options"]["flags"]):
-            rest = name.removeprefix(word) if name.startswith(word) else name.removesuffix(word)
-            named = option_of(rest) if rest != name and not roles_of(header) else None
-            label = named[1] if named else rest if rest != name and _LABEL.fullmatch(rest) else None
-            if label:
-                flags[_upper(label)] = header
-                break
-    return flags
 
 
 def option_groups(headers: Sequence[str]) -> dict[str, dict[str, str]]:

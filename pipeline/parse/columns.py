@@ -18,9 +18,9 @@ from build_dataset.pipeline.parse.answer_cells import (
     read_answer,
 )
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
-from build_dataset.pipeline.parse.labels import LABELS, cut_stem, hidden, label_after, label_at
+from build_dataset.pipeline.parse.labels import cut_stem, hidden, label_after, label_at
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.columns import flags_of, in_language, option_groups, plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import in_language, option_groups, plain_header, roles_of, vocabulary
 from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
@@ -52,12 +52,9 @@ class Columns:
     own_labels: bool = False
     """The cells of options begin with the label of their column: A、甲 under A; a bare label is an empty cell."""
     options_in_stem: bool = False
-    comma: str | None = None  # the sign between the options of one cell, and before them: 甲,乙,丙,丁; 首选|甲|乙
     keys: dict[str, AnswerEncoding] = field(default_factory=dict)  # columns of keys that differ in a few rows
     key_is_an_option: bool = False
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
-    flags: dict[str, str] = field(default_factory=dict)
-    """Columns that say of each option whether it is right, by its label."""
     decoration: set[str] = field(default_factory=set)
     """Cells that name a picture which many rows have: a logo, a placeholder."""
     unused: dict[str, str] = field(default_factory=dict)
@@ -70,8 +67,6 @@ class Columns:
             roles["options"] = " ".join(f"{label}={name}" for label, name in self.options.items())
         if self.options_in_stem:
             roles["options"] = "in the stem"
-        if self.flags:
-            roles["answer"] = " ".join(f"{label}={name}" for label, name in self.flags.items())
         roles |= {"answers_as": self.encoding.value} if "answer" in self.roles else {}
         roles |= {"found_by": dict(sorted(self.found_by.items()))}
         unused = ", ".join(f"{name} ({use})" if use else name for name, use in self.unused.items())
@@ -83,14 +78,12 @@ class Columns:
 
     def names(self) -> set[str]:
         """Every column that is a part of a question."""
-        columns = {*self.options.values(), *self.flags.values()}
-        return columns | {name for names in self.roles.values() for name in names}
+        return {*self.options.values()} | {name for names in self.roles.values() for name in names}
 
 
 def options_of(fields: Fields, columns: Columns) -> Options:
     """The options of a row: one cell that holds all, else a column each, else the end of the stem."""
     value = cells.first(fields, columns.roles.get("options", ()))
-    value = value.split(columns.comma) if columns.comma and isinstance(value, str) else value
     if value is not None and (whole := cells.read_options(value)).pairs:
         return whole
     if columns.key_is_an_option:
@@ -106,12 +99,10 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         printed = ((label, fields.get(name)) for label, name in columns.options.items())
         if columns.own_labels:
             printed = ((label, cells.without_label(value, label)) for label, value in printed)
-        flags = {label: cells.string(fields.get(name)) or "" for label, name in columns.flags.items()}
-        right = [label for label in flags if flags[label].casefold() in vocabulary()["words"]["right"]]
         named = {plain_header(name): label for label, name in columns.options.items()}
-        return replace(cells.labelled(printed), named=named, right=right or None)
+        return replace(cells.labelled(printed), named=named)
     if columns.options_in_stem:
-        pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "", columns.comma)[1]
+        pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "")[1]
         return replace(cells.labelled(pairs), inside=hidden(pairs))
     return Options([])
 
@@ -125,18 +116,6 @@ def disagreements(rows: Sequence[Fields], how: Mapping[str, AnswerEncoding], col
             says = f"{one} = {row[one]!r:.30} is {meaning}, {other} = {row[other]!r:.30} is {meant}"
             differs += [(one, says)] if meaning != meant else []
     return differs
-
-
-def mark_between(rows: Sequence[Fields], names: list[str], key: Sequence[str], marks: str, stems: int) -> str | None:
-    """Return the mark between texts of a cell, 甲,乙,丙 or 首选|甲|乙, of which keys are some behind the ``stems``."""
-    for mark in marks:
-        found = [((cells.text_of(row, names) or "").split(mark), string(first(row, key)) or "") for row in rows]
-        split = [(parts[stems:], said.split(mark)) for parts, said in found if len(parts) > 2]
-        keyed = sum({*said} <= {*map(str.strip, parts)} for parts, said in split)
-        alike = bool(stems) or len({len(parts) for parts, _ in found}) == 1
-        if alike and 2 * len(split) > len(rows) > 2 and keyed >= MOST * len(split):
-            return mark
-    return None
 
 
 def unheld_option(
@@ -179,18 +158,6 @@ def side_by_side(columns: list[str], names: list[str], size: int, length: Callab
     return whole[0] if len(whole) == 1 else []
 
 
-def numbered_texts(columns: Sequence[str], rows: Sequence[Fields]) -> list[str]:
-    """Return the columns that are alike under one word and 1, 2, 3 or A, B, C: p1, p2, p3 beside o1 = (1)."""
-    runs = []
-    for signs in ("123456789", LABELS[:9], LABELS[:9].lower()):
-        named = group_values((name[:-1], name) for name in columns if name[-1:] in signs)
-        runs += [run for word, run in named.items() if [*run] == [word + sign for sign in signs[: len(run)]]]
-    # The last options of a run are seldom there.
-    asked = [[row for row in rows if string(row.get(run[0]))] for run in runs]
-    alike = [run for run, own in zip(runs, asked, strict=True) if all(looks_like(name, own, run) for name in run[:2])]
-    return alike[0] if len(alike) == 1 and len(alike[0]) > 1 else []
-
-
 def first_language(headers: Sequence[str]) -> tuple[list[tuple[str, str]], set[str]] | None:
     """Return headers of the first language that asks, each behind its base, and those of the others."""
     # ``question_de``, ``answers_de`` → ``[(question, question_de), …]``; None where no header names a language.
@@ -208,15 +175,6 @@ def likely_options(headers: Sequence[str], filled: Mapping[str, int]) -> dict[st
     groups = {word: labels for word, labels in named if sum(filled[name] > 0 for name in labels.values()) > 1}
     sizes = {word: sum(filled[name] for name in labels.values()) for word, labels in groups.items()}
     return {word: labels for word, labels in groups.items() if 2 * sizes[word] > max(sizes.values())}
-
-
-def flags_beside(rows: Sequence[Fields], names: Sequence[str], options: Mapping[str, str]) -> dict[str, str]:
-    """Return columns that say of each option whether it is right, by its label: is_correct_A … is_correct_D."""
-    flags, words = flags_of(names), vocabulary()["words"]
-    holds = {(string(row.get(name)) or "").casefold() for name in flags.values() for row in rows}
-    if len(flags) != len(options) or not holds <= {"", *words["right"], *words["wrong"]}:
-        return {}
-    return dict(zip(sorted(options), (flags[sign] for sign in sorted(flags)), strict=True))
 
 
 def own_labels(rows: Sequence[Fields], options: Mapping[str, str]) -> bool:

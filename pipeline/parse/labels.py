@@ -223,11 +223,8 @@ def cut_at_labels(value: str) -> tuple[str, Pairs]:
 
 
 @lru_cache(1 << 14)
-def cut_stem(value: str, mark: str | None = None) -> tuple[str, Pairs]:
+def cut_stem(value: str) -> tuple[str, Pairs]:
     """Return the stem of a text that ends with its options, and these; the labels may touch: …哪项?A:甲;B:乙;C:丙."""
-    if mark:  # 首选|甲|乙
-        stem, *texts = value.split(mark)
-        return stem, [(label_at(at), text) for at, text in enumerate(texts)]
     value = re.sub(r"(?m)^\s*[-*•]\s+(?=[A-Ka-k][).．、]\s)", "", value)  # - a) 甲⏎- b) 乙
     text, (before, pairs) = broken_lines(value), cut_at_labels(value)
     if [label for label, _ in pairs[:2]] != ["A", "B"]:

@@ -45,7 +45,7 @@ class _Search(TableCells):
             if role not in self.columns.roles and len(names) == 1 and not lacks:
                 self._take(role, names, "name")
         self._option_columns()
-        self._find_flags()
+        self._find_wrong()
         if self.columns.options and not self.columns.key_is_an_option and not self.declared.options:
             key, held = self.columns.roles.get("answer", []), self.columns.options
             if told := sources.unheld_option(self.rows, self.names, self._free(), held, key):
@@ -111,8 +111,6 @@ class _Search(TableCells):
             roles["options"] or roles.pop("options")
         if self.columns.options or self._share_of_options(roles.get("options", ())):
             return
-        if roles.get("options"):
-            self.columns.comma = sources.mark_between(self.rows, roles["options"], roles.get("answer", ()), ",，、", 0)
         single = [name for name in self.names if not isinstance(next(iter(self._values(name)), None), list | dict)]
         groups = sources.likely_options(single, self.filled)
         words = [*groups]
@@ -124,11 +122,9 @@ class _Search(TableCells):
             wrong = {plain_header(word) for word in vocabulary()["options"]["wrong"]}
             self.columns.key_is_an_option = words[0].rstrip("1") in wrong
 
-    def _find_flags(self) -> None:
-        """Find columns that tell of each option whether it is right, and lists of wrong ones beside the key."""
+    def _find_wrong(self) -> None:
+        """Find lists of wrong options beside the key."""
         roles = self.columns.roles
-        if "answer" not in roles:
-            self.columns.flags = sources.flags_beside(self.rows, self._free(), self.columns.options)
         others = self.columns.options or self._share_of_options(roles.get("options", ()))
         if "answer" in roles and not others and self._share_of_options(roles.get("wrong", ())) >= 0.5:
             self.columns.key_is_an_option = True
@@ -229,20 +225,17 @@ class _Search(TableCells):
                 if apart and apart < self.filled[name]:
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
                 self.columns.roles["stem"] += [name] * bool(apart)
-        held = [*self.columns.options.values(), *roles.get("options", ()), *roles.get("wrong", ())]
         names = roles.get("stem", [])
         if names and 2 * sum(bool(options_of(row, self.columns).pairs) for row in self.rows) <= len(self.rows):
             bare = [row for row in self.rows if not options_of(row, self.columns).pairs]
             keys = self.columns.roles.get("answer", ())
-            if not held:
-                self.columns.comma = sources.mark_between(self.rows, self.columns.roles["stem"], keys, "|&", 1)
             # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
             lettered = [row for row in bare if answers.read_answer(cells.first(row, keys), cells.Options([]))]
             asked = lettered if len(self._letters_in(keys)) > 1 else bare
             cut = [cells.labelled(cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (LABELS + "|123456789").find(run) in (0, 12)]
-            self.columns.options_in_stem = self.columns.comma is not None or 2 * len(whole) > len(runs)
+            self.columns.options_in_stem = 2 * len(whole) > len(runs)
 
     def _settle_answer(self) -> None:
         """Settle which column is the key and how it is given."""
@@ -374,9 +367,8 @@ class _Search(TableCells):
         """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
         columns = [name for name in self._free() if not roles_of(name)]
         answer = self.columns.roles.get("answer", [])
-        chosen = sources.numbered_texts([*filter(self._is_text, columns)], self.rows)
-        known = "stem" in self.columns.roles and len(chosen) > 2  # oA, oB, oC under any word
-        if not known and (letters := self._letters_in(answer)):
+        chosen = list[str]()
+        if letters := self._letters_in(answer):
             stem_first = None if "stem" in self.columns.roles else self._length
             texts = [name for name in columns if self._is_text(name) and not self._looks_like_key(name)]
             beside = sources.side_by_side(texts, self.names, ord(letters[-1]) - 64, stem_first)

@@ -46,7 +46,6 @@ ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same
 MANY, MANY_KEYS = 10, 20  # least number of questions for that
 LONG_END, RARER = 10, 4  # characters of an end that last options share; how much rarer a number is at another option
 _NEAR = 600  # characters before the end of a text within which furniture of its end begins: nine tags are 380
-CUT, SHORTEST_CUT = 4, 10  # least number of texts of the greatest length for a field to have cut them; that length
 LONGEST = 40  # characters of a repeated text that is looked for
 
 
@@ -87,9 +86,7 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         glance.look([text["stem"] for text in texts])
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
     feet, each = feet_of(questions), zip(readings, questions, strict=True)
-    cut = cut_short(questions)
-    beside = {key: [*feet.get(key, ()), *cut.get(key, ())] for key in {**feet, **cut}}
-    opened = [(one, [*_open_doubts(reading, one), *beside.get(id(one), ())]) for reading, one in each]
+    opened = [(one, [*_open_doubts(reading, one), *feet.get(id(one), [])]) for reading, one in each]
     readings = [Reading(one, [doubt for doubt in doubts if doubt[0] not in accepted]) for one, doubts in opened]
     facts = {**repetition(questions), **alike(questions)}
     if whole := {reason: detail for reason, detail in facts.items() if reason not in accepted}:
@@ -315,22 +312,6 @@ def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
         elif common and (end := _masked(run[-1])[-LONG_END:]) in common:
             feet[id(one)] = [("foot_inside", f"{ends[end]} last options end in {end!r}")]
     return feet
-
-
-def cut_short(questions: Sequence[Question]) -> dict[int, Doubts]:
-    """Return the doubts about questions with texts of the greatest length, where many have it: a field cut them off."""
-    rows = [one for one in questions if one.section is None]  # of tables
-    stems = [(one, one.stem) for one in rows]
-    options = [(one, option.text) for one in rows for option in one.options]
-    doubts: dict[int, Doubts] = {}
-    for what, texts in (("stem", stems), ("option", options)):
-        sizes = Counter(map(len, {text for _, text in texts}))
-        longest = max(sizes, default=0)
-        least = CUT if longest > LONGEST else 2 * CUT + sizes[longest - 1]
-        if longest >= SHORTEST_CUT and sizes[longest] >= least:
-            why = f"{sizes[longest]} texts have {longest} characters, and none has more: a {what} may be cut short"
-            doubts |= {id(one): [("truncated", why)] for one, text in texts if len(text) + 1 >= longest}
-    return doubts
 
 
 def self_contained(question: Question) -> Doubts:

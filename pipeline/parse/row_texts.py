@@ -11,7 +11,6 @@ from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.labels import Pairs, labels_before, without_announcement
 from build_dataset.pipeline.parse.nets import Doubts
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
@@ -176,11 +175,4 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     if options.cut_at_marks and len(options.pairs) != usual and not {*said} <= {*verdicts}:
         detail = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
-    numbered = enumerate(options.pairs if looked_at else ())
-    opened = [(match[1], at) for at, (_, text) in numbered if (match := _P.opening_tag.match(text))]
-    left = tidy_together([text for _, text in options.pairs]) if len(opened) > 2 else []
-    tags = {tag for tag, at in opened if left and tag not in left[at]}
-    if len(tags) > 2:  # <p>, <p id="a">, <h1>: what a web page hides is what they say
-        shown = " ".join(sorted(tags))[:60]
-        doubts.append(("options_alike", f"the options differ in their markup, {shown}, which goes"))
     return doubts

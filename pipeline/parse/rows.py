@@ -18,7 +18,7 @@ from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announceme
 from build_dataset.pipeline.parse.labels import LABEL, cut_stem, run_from_a
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.pipeline.stage import Each, Failure, here
-from build_dataset.schemas.columns import SHARED, names_id, option_of, plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, SourceRow
 from build_dataset.schemas.grouping import group_values
@@ -106,7 +106,7 @@ class _Raw:
     def stem(self) -> str:
         """Its stem without the options behind it."""
         stem = cells.text_of(self.fields, self.columns.roles.get("stem", ())) or ""
-        return cut_stem(stem, self.columns.comma)[0] if self.columns.options_in_stem else stem
+        return cut_stem(stem)[0] if self.columns.options_in_stem else stem
 
 
 class _Habits:
@@ -163,7 +163,6 @@ def questions_of(
     declared = declared or SourceParams()
     loaded = {row.row: _loaded(row) for row in rows}
     answer_cells.cut_explanations([fields for fields in loaded.values() if not isinstance(fields, RowError)])
-    _hand_down([fields for fields in loaded.values() if not isinstance(fields, RowError)])
     columns = mapping.find_mapping([fields for fields in loaded.values() if not isinstance(fields, RowError)], declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
@@ -186,20 +185,6 @@ def questions_of(
     if columns.options_in_stem:  # alike stems lost nothing: their options, which differ, stand in the same text
         declared = declared.model_copy(update={"accept": [*declared.accept, "stems_alike"]})
     return SourceTable(document, sheet, columns, read, own_ids, declared, habits.furniture.notes, part)
-
-
-def _hand_down(rows: Sequence[dict[str, Any]]) -> None:
-    """Give rows, in place, the text of the row without a key that they name: ``{"id": 7, "parent_id": 3}``."""
-    named = dict.fromkeys(name for fields in rows for name in fields)
-    own = next((name for name in named if names_id(name)), "")
-    above = next((name for name in named if plain_header(name) in vocabulary()["words"]["parent"]), "")
-    stems = [name for name in named if "stem" in roles_of(name)]
-    keys = [name for name in named if "answer" in roles_of(name)]
-    cases = {str(row.get(own)): cells.text_of(row, stems) for row in rows if cells.text_of(row, keys) is None}
-    for fields in rows if above else ():
-        given = any(cells.filled(fields.get(name)) for name in SHARED)
-        if (case := cases.get(str(fields.get(above)))) and not given:
-            fields["context"] = case
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:

@@ -13,7 +13,6 @@ from build_dataset.pipeline.parse.counted import with_letters
 from build_dataset.pipeline.parse.cut import cut
 from build_dataset.pipeline.parse.heads import NumberStyle, number_candidate, stated_total
 from build_dataset.pipeline.parse.judge import check_gates
-from build_dataset.pipeline.parse.key_rows import with_keys
 from build_dataset.pipeline.parse.keylines import split_answer_lines
 from build_dataset.pipeline.parse.keys import key_of
 from build_dataset.pipeline.parse.pairing import pair_keys
@@ -177,14 +176,13 @@ def _rows(documents: Documents, tables: Tables, params: ParseParams, context: Co
     outcome = ParseOutcome()
     frames = tables["rows"].sort("document", "row", maintain_order=True).group_by("document", maintain_order=True)
     read: list[SourceTable] = []
-    rows, outcome.keys = with_keys({name: [*SourceRow.from_frame(frame)] for (name,), frame in frames})
-    outcome.into += len(outcome.keys)
     with context.progress(tables["rows"].height, "rows") as advance:
-        for name, own in rows.items():
+        for (name,), frame in frames:
             # Small tables are read in less time than it takes to hand them to another process.
-            mapper = context.map if len(own) > _LARGE else here
-            read += sources_of(own, documents[name], declared_for(name, params.sources), mapper)
-            advance(len(own))
+            mapper = context.map if frame.height > _LARGE else here
+            declared = declared_for(name, params.sources)
+            read += sources_of(SourceRow.from_frame(frame), documents[name], declared, mapper)
+            advance(frame.height)
     for source in with_ids(with_former_names(read, tables.get("ids", ReleasedId.to_frame([])))):
         outcome.into += len(source.rows)
         for row, result in source.rows:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from build_dataset.schemas.columns import flags_of, guarded, option_groups, option_of, plain_header, roles_of, unguarded
+from build_dataset.schemas.columns import guarded, option_groups, option_of, plain_header, roles_of, unguarded
 
 
 @pytest.mark.parametrize(
@@ -71,21 +71,3 @@ def test_a_cell_that_a_spreadsheet_would_run_is_guarded_and_comes_back(cell):
 @pytest.mark.parametrize("cell", ["", "x", "1+1", "'x", "''"])
 def test_other_cells_stay_as_they_are(cell):
     assert guarded(cell) == unguarded(cell) == cell
-
-
-@pytest.mark.parametrize(
-    ("headers", "flags"),
-    [
-        (
-            ["is_correct_A", "option_b_correct", "C是否正确", "选项D", "correct"],
-            {"A": "is_correct_A", "B": "option_b_correct", "C": "C是否正确"},
-        ),
-        (["is_correct_1", "is_correct_2"], {"1": "is_correct_1", "2": "is_correct_2"}),
-        (["三是否正确"], {"3": "三是否正确"}),
-        (["B", "选项B", "题干"], {}),
-        (["选项A正确"], {"A": "选项A正确"}),
-        (["is_correct_x1"], {}),
-    ],
-)
-def test_a_flag_names_its_option_by_a_letter_or_a_number(headers, flags) -> None:
-    assert flags_of(headers) == flags

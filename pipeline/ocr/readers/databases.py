@@ -170,7 +170,7 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
     if _lists_options(columns) and (beside := _keyed_by(grids[child], header)):
         kept = [at for at, one in enumerate(columns) if at != foreign and plain_header(one) not in names]
         more, held = [columns[at] for at in kept], {one: [row[at] for at in kept] for one, row in beside.items()}
-    elif not _lists_options(columns) and (marks := _marks(grids, parent, child, header)):
+    elif not _lists_options(columns) and (marks := _marks(grids[child])):
         texts = [at for at, one in enumerate(columns) if at != foreign and not plain_header(one).endswith("id")]
         text = max(texts, key=lambda at: _size(grids[child], at))
         said = group_values((row[foreign], (row[text], mark)) for row, mark in zip(options, marks, strict=True))
@@ -185,23 +185,14 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
     return [[*head, *more], *joined] if 2 * sum(one in held for one in ids) >= len(ids) else []
 
 
-def _marks(grids: Grids, parent: str, child: str, header: str) -> list[bool]:
-    """Return of each row of a table of options whether it is right: by a column, or by a third table of their ids."""
-    words, options = vocabulary()["words"], grids[child]
+def _marks(options: list[list[str]]) -> list[bool]:
+    """Return of each row of a table of options whether it is right, by the one column that says so."""
+    words = vocabulary()["words"]
     columns = {one: [row[at].casefold() for row in options[1:]] for at, one in enumerate(options[0])}
     says = (*vocabulary()["options"]["parts"]["right"], "checked")
     saying = [cells for one, cells in columns.items() if any(word in plain_header(one) for word in says)]
     flags = [cells for cells in saying if {*cells} <= {*words["right"], *words["wrong"]}]
-    if len(flags) == 1:
-        return [cell in words["right"] for cell in flags[0]]
-    for grid in (grid for one, grid in grids.items() if one not in (parent, child) and header in grid[0]):
-        for at, key in enumerate(grid[0]):
-            named = {(row[grid[0].index(header)], row[at].casefold()) for row in grid[1:]}
-            for cells in columns.values() if key != header else ():
-                pairs = [*zip(columns[header], cells, strict=True)]
-                if 20 * len({*cells}) >= 19 * len(cells) and len(named & {*pairs}) == len(named) > 1:  # ids
-                    return [pair in named for pair in pairs]
-    return []
+    return [cell in words["right"] for cell in flags[0]] if len(flags) == 1 else []
 
 
 def _size(grid: list[list[str]], at: int) -> int:

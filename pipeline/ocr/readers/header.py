@@ -8,7 +8,7 @@ from typing import Any
 
 from build_dataset.pipeline.characters import valid_unicode
 from build_dataset.pipeline.ocr.interfaces import TableRow
-from build_dataset.schemas.columns import names_id, option_of, roles_of
+from build_dataset.schemas.columns import option_of, roles_of
 from build_dataset.schemas.errors import UnreadableDocument
 
 HEADER_WITHIN = 30  # Rows among which the header is looked for: titles, notes on how to fill the form in
@@ -84,8 +84,7 @@ def every_table(grids: Mapping[str, Iterable[Record]], declared: Set[str], told:
 def with_keys(grids: dict[str, Grid], told: list[str]) -> dict[str, Grid]:
     """Return sheets with the key that another one gives by ids: ``ID | Answer`` beside ``ID | Question | A | B``."""
     for (name, (head, *keys)), (other, (names, *rows)) in permutations(grids.items(), 2):
-        of_key = len(head) == 2 and names_id(head[0]) and "answer" in roles_of(head[1])
-        if of_key and head[0] in names and not _names_key(names):
+        if [*map(roles_of, head)] == [("id",), ("answer",)] and head[0] in names and not _names_key(names):
             key, ids = {row[0]: row[1:] for row in keys}, [row[names.index(head[0])] for row in rows]
             once = len(key) == len(keys) and len({*ids}) == len(ids)
             if once and {*key} <= {*ids} and 2 * len(key) >= len(ids):

@@ -26,7 +26,6 @@ _P = Patterns(__name__)
 MAX_DEPTH = 9  # Objects within objects until a list of questions is found
 MAX_CELL = 10_000_000  # Characters of a cell of a CSV file: beyond it a quote was never closed
 _BROKEN = 50  # Lines of a CSV file that may be left out; the file is read anew after each
-_TYPES = frozenset({"S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS"})  # of DynamoDB: {"S": "甲"}
 _LONG = 40  # Characters of a text that is more than a heading
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _OF_ONE = {"options", "answer"}  # Roles that only a question has, not the chapter that it is in
@@ -51,18 +50,10 @@ def _load(text: str) -> Any:
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; of two values under one key it tells, as JSON has no rule for which counts: its row is refused."""
     made = dict(pairs)
-    if len(made) > 1 and all(isinstance(part, dict) and len(part) == 1 and {*part} < _TYPES for part in made.values()):
-        return {key: _bare(part) for key, part in made.items()}
     if len(made) < len(pairs) and (lost := next(((key, one) for key, one in pairs if one != made[key]), None)):
         key, one = lost
         made[TWICE] = f"the key {key!r} stands twice in one object, with {one!r:.60} and {made[key]!r:.60}"
     return made
-
-
-def _bare(part: Any) -> Any:
-    """A value without the type that a database writes around it: ``{"L": [{"S": "甲"}]}`` → ``["甲"]``."""
-    value = next(iter(part.values())) if isinstance(part, dict) and len(part) == 1 and {*part} < _TYPES else part
-    return [*map(_bare, value)] if isinstance(value, list) else value
 
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None, object_pairs_hook=_object_of, strict=False)
@@ -107,8 +98,6 @@ def questions(value: Any, depth: int = 0) -> Iterator[Any]:
                 yield from columns or questions([{"id": key, **item}], depth + 1)
         elif _is_question(value):
             yield value
-        elif len(value) > 1 and all(map(_P.key.fullmatch, map(str, value.values()))):  # {"q1": "A", "q2": "BD"}
-            yield from ({"id": key, "answer": answer} for key, answer in value.items())
 
 
 def _is_question(value: Any) -> bool:

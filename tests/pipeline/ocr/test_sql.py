@@ -84,17 +84,6 @@ def test_the_options_of_a_question_may_be_one_row_of_a_second_table(tmp_path, si
     ]
 
 
-@pytest.mark.parametrize("size", [3, 8])
-@pytest.mark.parametrize("order", [1, -1])
-def test_a_third_table_may_name_the_options_that_are_right(tmp_path, size, order):
-    options = [(at, text, f"o{at}{place}") for at in range(1, size + 1) for place, text in enumerate(TEXTS)][::order]
-    text = asked(size) + "".join(f"INSERT INTO options (qid, option, optionid) VALUES {one};\n" for one in options)
-    text += "".join(f"INSERT INTO answer (qid, ansid) VALUES ({at}, 'o{at}{at % 3}');\n" for at in range(1, size + 1))
-    found = read(tmp_path, text)
-    right = [[text for text, is_right in json.loads(row["options"]) if is_right] for row in found]
-    assert right == [[TEXTS[at % 3]] for at in range(1, size + 1)]
-
-
 def test_a_column_of_escaped_markup_is_its_text_and_others_stay(tmp_path):
     rows = "('首选的是', '&lt;p&gt;A、甲&lt;/p&gt;&lt;p&gt;B、乙&lt;/p&gt;', 'B', 'x', 2024)"
     (row,) = read(tmp_path, f"{HEAD}{rows};")

@@ -615,13 +615,6 @@ def test_a_long_heading_over_questions_is_no_passage(tmp_path):
     assert rows(path)[0]["type"] == heading
 
 
-def test_the_types_that_a_database_writes_around_values_go(tmp_path):
-    options = {"L": [{"S": "甲"}, {"S": "乙"}]}
-    items = [{"question": {"S": f"首选{at}"}, "answers": options, "correct": {"N": "1"}} for at in range(3)]
-    path = write(tmp_path / "a.json", json.dumps({"Items": items}))
-    assert rows(path)[1] == {"question": "首选1", "answers": ["甲", "乙"], "correct": "1"}
-
-
 def test_the_name_of_a_file_beside_questions_is_no_passage(tmp_path):
     asked = [{"question": "首选", "options": ["甲", "乙"], "answer": "A"}]
     path = write(tmp_path / "a.json", json.dumps([["某学校公共课程期末考试复习题库（2026年秋季）.txt"], asked]))

@@ -29,12 +29,6 @@ SHAPES = {
         "q": stem, "o": dict(zip("abcd", texts, strict=True)), "c": ["abcd"[right]],
     },
     "one letter, and the place of the key": lambda stem, texts, right: {"q": stem, "a": texts, "c": right},
-    "commas between the options": lambda stem, texts, right: {
-        "question": stem, "options": ",".join(texts), "answer": texts[right],
-    },
-    "options behind the stem": lambda stem, texts, right: {
-        "Question": "|".join([stem, *texts]), "Answer": texts[right],
-    },
     "an explanation below each key": lambda stem, texts, right: {
         "题目": stem, "options": texts, "答案": f"{'ABCD'[right]}\n【解析】见教材",
     },

@@ -9,14 +9,12 @@ import pytest
 from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.columns import (
     Columns,
-    flags_beside,
     looks_like,
     options_of,
     own_labels,
     side_by_side,
     unheld_option,
 )
-from build_dataset.schemas.columns import vocabulary
 
 TWO = {"A": "甲", "B": "乙"}
 TWO_PAIRS = [("A", "甲"), ("B", "乙")]
@@ -66,18 +64,6 @@ def test_columns_side_by_side(columns, size, stem, expected):
         )
         == expected
     )
-
-
-@pytest.mark.parametrize(
-    ("names", "values", "expected"),
-    [
-        (["is_correct_A", "is_correct_B"], ["1", "0"], {"A": "is_correct_A", "B": "is_correct_B"}),
-        (["is_correct_A", "is_correct_B"], ["1", "5"], {}),
-        (["is_correct_A"], ["1"], {}),
-    ],
-)
-def test_flags_beside_options(names, values, expected):
-    assert flags_beside([dict(zip(names, values, strict=True))], names, {"A": "a", "B": "b"}) == expected
 
 
 @pytest.mark.parametrize(
@@ -163,14 +149,6 @@ def test_options_are_more_than_a_third_and_less_than_three_times_as_long(cell, o
 
 def test_of_columns_side_by_side_as_many_as_asked_for_the_longest_is_no_stem():
     assert side_by_side(["a", "b"], ["a", "b", "c"], 2, len) == ["a", "b"]
-
-
-def test_flags_may_say_every_word_for_right_and_wrong():
-    words = [*vocabulary()["words"]["right"], *vocabulary()["words"]["wrong"], ""]
-    rows = [{"is_correct_A": word, "is_correct_B": words[0]} for word in words]
-    found = {"A": "is_correct_A", "B": "is_correct_B"}
-    assert flags_beside(rows, [*found.values()], {"A": "a", "B": "b"}) == found
-    assert flags_beside([*rows, {"is_correct_A": "或"}], [*found.values()], {"A": "a", "B": "b"}) == {}
 
 
 @pytest.mark.parametrize(

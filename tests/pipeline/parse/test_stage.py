@@ -283,22 +283,3 @@ def test_declarations_of_no_file_are_told(context, name, told):
     params = ParseParams(sources={name: SourceParams()})
     notes = [f'[sources."{name}"] in dataset.toml names no file that was read'] if told else []
     assert run(tables({}, ROWS[:1]), params, context).notes == notes
-
-
-@pytest.mark.parametrize(
-    ("ids", "answers"), [("abc", ["A", "B", None]), ("abd", [None, None, None]), ("aab", [None, None, None])]
-)
-def test_a_key_of_ids_beside_a_table_is_its_key_where_it_fits(context, ids, answers):
-    asked = [{"id": one, "question": f"第{one}问", "option": {"A": "甲", "B": "乙"}} for one in "abc"]
-    told = [{"id": one, "answer": "AB"[at % 2]} for at, one in enumerate(ids[:2] if ids == "abc" else ids)]
-    rows = [
-        SourceRow(document=name, row=at, fields=json.dumps(fields))
-        for name, some in (("rows.jsonl", asked), ("key.jsonl", told))
-        for at, fields in enumerate(some, 1)
-    ]
-    given = tables({}, rows)
-    key = Document(document="key.jsonl", sha256="e" * 64, format="jsonl", pages=None, rows=len(told))
-    given["documents"] = pl.concat([given["documents"], Document.to_frame([key])])
-    result = run(given, ParseParams(), context)
-    found = [(one.answer or [None])[0] for one in Question.from_frame(result.tables["questions"])]
-    assert (found, result.counts.balanced()) == (answers, True)

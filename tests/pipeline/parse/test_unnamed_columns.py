@@ -76,13 +76,6 @@ def test_a_column_of_stems_with_their_options_is_the_stem():
     assert kept(joined) == truth
 
 
-def test_columns_of_one_word_and_letters_are_options_though_the_last_are_seldom_filled():
-    rows, truth = bank(Random(7), 40, 4, "columns", "letter", [], in_order=True)
-    names = ["q", "oA", "oB", "oC", "oD", "a"]
-    named = [{"t": "d", **dict(zip(names, row.values(), strict=True)), "oE": ""} for row in rows]
-    assert kept(named) == truth
-
-
 @pytest.mark.parametrize(("kind", "foreign"), [("from 0", ["model"]), ("from 1", ["model", "level"])])
 def test_a_column_of_a_models_answers_beside_the_key_stops_the_table(kind, foreign):
     rows, _ = bank(Random(7), 40, 4, "columns", kind, foreign, in_order=True)
