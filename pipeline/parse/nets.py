@@ -19,6 +19,7 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import NamedTuple, get_args
 
+from build_dataset.pipeline.parse.edges import LONGEST, OF_OPTIONS, shared_edges
 from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import is_case
 from build_dataset.pipeline.parse.passages import PERSON_OUTSIDE, TEXT_OUTSIDE, speaks_of_text
@@ -39,14 +40,12 @@ KNOWN, KNOWN_SHARE = 3, 0.02  # least number and share of questions with a known
 OFTEN = 0.1  # share of a source's questions from which on a reason speaks of the source
 CONTRADICTED = 0.03  # the same of explanations that speak against the key; of CMExam's 2,795 it is 0.003
 SHIFTED = 0.3  # share of explanations that conclude a letter from which on all keys may be those of other questions
-ENDED, OPENED = 0.3, 0.5  # share of questions at which one text ends, or begins, a part of them
-ELSEWHERE = 0.1  # the most that an end of last options may come at other options, of its times at the last
+OPENED = 0.5  # share of questions with one explanation from which on it explains none
 RISING = 0.8  # share of numbers behind options that are larger than the one before, for those of the next items
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
 MANY, MANY_KEYS = 10, 20  # least number of questions for that
 LONG_END, RARER = 10, 4  # characters of an end that last options share; how much rarer a number is at another option
 _NEAR = 600  # characters before the end of a text within which furniture of its end begins: nine tags are 380
-LONGEST = 40  # characters of a repeated text that is looked for
 
 
 @dataclass
@@ -81,7 +80,10 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         {"last": one.options[-1].text if one.options else "", "stem": one.stem, "explanation": one.explanation or ""}
         for one in (reading.question for reading in readings)
     ]
-    furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
+    values = {at: [text[at] for text in texts] for at in ("last", "stem", "explanation")}
+    if settings.furniture:
+        values["option"] = [option.text for reading in readings for option in reading.question.options[:-1]]
+    furniture = Furniture(values, settings.furniture)
     for glance in (TEXT_OUTSIDE, PERSON_OUTSIDE, _ASKED_FOR, _PAIRED):
         glance.look([text["stem"] for text in texts])
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
@@ -117,7 +119,7 @@ def _remedy(name: str, reason: str) -> str:
     return f'if they are right: [sources."{name}"] {line}{cut}'
 
 
-PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the explanations"}
+PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the explanations", "option": "the options"}
 
 
 class Furniture:
@@ -128,19 +130,19 @@ class Furniture:
         self.found: dict[str, list[tuple[re.Pattern[str], bool]]] = {}
         self.notes: list[str] = []
         explained = texts.get("explanation", ())
-        told, times = next(iter(Counter(explained).most_common(1)), ("", 0))
-        alone = rf"\A{re.escape(told)}(?:\s?\S){{0,3}}\Z"  # a misread sign may stand behind it
+        told, times = next(iter(Counter(map(_masked, explained)).most_common(1)), ("", 0))
+        alone = rf"\A\s*{_any_numbers(told)}(?:\s?\S){{0,3}}\s*\Z"  # a misread sign may stand behind it
         whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": alone, "any": True}
         again = times >= max(MIN_FAULTY, OPENED * len(explained)) and _P.explains_none.fullmatch(told)
         rows = [*_P.rows("furniture"), *([whole] if again else [])]  # one explanation for most explains none
         known = [row | {"least": KNOWN, "share": row.get("share", KNOWN_SHARE)} for row in rows]
-        for text in declared:  # digits stand for any number, as doubts show 0 for them
-            masked = re.sub(r"\d+", r"\\d+", re.escape(text))
+        for text in declared:
+            masked = _any_numbers(text)
             edges = rf"\s*{masked}\s*\Z|\A\s*{masked}\s*"
             known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0, "any": True})
         _FURNITURE.look([*chain(*texts.values())])
         likely = {at: [it for it in values if _FURNITURE.starts.get(it, 0) is not None] for at, values in texts.items()}
-        for at, row in ((place, form) for form in known for place in form["at"]):
+        for at, row in ((place, form) for form in known for place in form["at"] if place in texts):
             form, chinese, seen = re.compile(row["pattern"]), "chinese" in row, texts if "any" in row else likely
             near = _NEAR if row["pattern"].endswith(r"\Z") else 10**9  # what ends a text is looked for at its end
             found = (form.search(it, max(0, len(it) - near)) for it in seen[at] if not (chinese and is_latin(it)))
@@ -167,9 +169,13 @@ def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) ->
     new |= {"explanation": new["explanation"] or None} if "explanation" in new else {}
     case = question.shared_stem and furniture.cut("stem", question.shared_stem)[0]
     new |= {} if case == question.shared_stem else {"shared_stem": case}
-    if not new:
-        return question
     options = [*question.options]
+    if "option" in furniture.found:
+        texts_of = [furniture.cut("option", option.text)[0] for option in options[:-1]]
+        pairs = zip(options, texts_of, strict=False)
+        options[:-1] = [option.model_copy(update={"text": text}) for option, text in pairs]
+    if not new and options == question.options:
+        return question
     if "last" in new:
         options[-1] = options[-1].model_copy(update={"text": new.pop("last") or ""})
     comment = question.comment or next((kept for _, kept in cut.values() if kept), None)
@@ -180,23 +186,17 @@ def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) ->
 
 def repetition(questions: Sequence[Question]) -> dict[str, str]:
     """Return the doubt about a text that stands at one place of many questions and is no known furniture."""
-    stems = [question.stem for question in questions]
-    begins, often = _commonest(map(_start, stems))
-    same = sorted(_masked(stem) for stem in stems if _start(stem) == begins) if begins else [""]
-    first, last = same[0], same[-1]  # all begin with what these two share: 某某网校：选择题
-    alike = first[: next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))]
-    places = [
-        ("ends of last options", ENDED, *_end_of_last_options(questions)),
-        ("ends of stems", ENDED, *_commonest(map(_end, stems))),
-        ("beginnings of stems", OPENED, alike if len({*same}) > 1 else begins, often),
-    ]
-    least = {share: max(MIN_FAULTY, share * len(questions)) for share in (ENDED, OPENED)}
-    repeated = [f"{text!r} at {times} {at}" for at, share, text, times in places if times >= least[share]]
-    return {"repeated_text": "; ".join(repeated)} if repeated else {}
+    told = [f"{', '.join(map(repr, edge.texts))} at {edge.times} {edge.place}" for edge in shared_edges(questions)]
+    return {"repeated_text": "; ".join(told)} if told else {}
 
 
 def _masked(text: str) -> str:
     return re.sub(r"\d+", "0", text.strip())
+
+
+def _any_numbers(text: str) -> str:
+    """Return a pattern with any number for digits and any word for a star: doubts show 0 and * for them."""
+    return re.sub(r"\d+", r"\\d+", re.escape(text)).replace(r"\*", r"\S{1,8}")
 
 
 def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
@@ -210,42 +210,6 @@ def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
     return next((pair for pair in told if codes or not _P.codes.fullmatch(pair[0])), ("", 0))
 
 
-def _end(stem: str) -> str:
-    """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
-    stem = _P.tags_at_end.sub("", stem) if stem.endswith(">") else stem
-    if stem.endswith(("）", ")", "]", "】")) and (match := _P.bracket_at_end.search(stem)):
-        return "" if _P.condition.search(stem) else _masked(match[0])  # (다툼이 있는 경우 판례에 의함)
-    match = _P.behind_question.search(stem, max(12, *map(stem.rstrip().rfind, "?？\n")) - 12)  # no piece has one
-    if match is None or len(match["piece"]) > LONGEST or _P.condition.search(stem):
-        return ""
-    return "" if not match["asked"] and _P.asks.search(match["piece"].strip()) else _masked(match["piece"])
-
-
-def _start(stem: str) -> str:
-    """Return what may stand before a stem, digits as 0: up to a mark, 题目：, [Item 00], or how a long one begins."""
-    match = _P.before_stem.match(stem)
-    return _masked(match[0]) if match else _masked(stem[:LONGEST]) if len(stem) > 2 * LONGEST else ""
-
-
-def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
-    """Return the longest end that many last options share, that other options lack, and how often it comes."""
-    # A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
-    last = [_masked(question.options[-1].text) for question in questions if len(question.options) > 1]
-    least = max(MIN_FAULTY, ENDED * len(questions))
-    if _commonest(text[-2:] for text in last)[1] < least:  # most sources
-        return "", 0
-    before_last = [_masked(option.text) for question in questions for option in question.options[:-1]]
-    ends = Counter(text[-size:] for text in last for size in range(2, min(LONGEST, len(text) - 1) + 1))
-    for end, times in sorted(ends.items(), key=lambda end: -len(end[0])):
-        if times < least:
-            continue
-        before = {text.removesuffix(end) for text in last if text.endswith(end)}
-        others = sum(text.endswith(end) for text in before_last)
-        if len(before) > times / 4 and others <= ELSEWHERE * times:
-            return end, times
-    return "", 0
-
-
 def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
     """Return the doubts about last options that end as others do not: with a number, 防火牆 13, or one long text."""
     texts = [[option.text.strip() for option in one.options] for one in questions if one.options]
@@ -253,7 +217,7 @@ def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
     last, others = sum(run[-1] for run in numbered), sum(sum(run[:-1]) / max(1, len(run) - 1) for run in numbered)
     counted = last >= MIN_FAULTY and others <= last / RARER  # at one other option
     ends = Counter(text[-LONG_END:] for text in {_masked(run[-1]) for run in texts} if len(text) > LONG_END + 1)
-    common = {end for end, times in ends.items() if MIN_FAULTY <= times < ENDED * len(texts)}  # else repeated_text
+    common = {end for end, times in ends.items() if MIN_FAULTY <= times < OF_OPTIONS * len(texts)}  # else repeated_text
     common -= {end for end in common for run in texts for text in run[:-1] if _masked(text).endswith(end)}
     feet: dict[int, Doubts] = {}
     for one, run, signs in zip((one for one in questions if one.options), texts, numbered, strict=True):
