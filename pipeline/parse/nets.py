@@ -19,7 +19,7 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import NamedTuple, get_args
 
-from build_dataset.pipeline.parse.edges import LONGEST, OF_OPTIONS, shared_edges
+from build_dataset.pipeline.parse.edges import LONGEST, SHARED, repetition
 from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import is_case
 from build_dataset.pipeline.parse.passages import PERSON_OUTSIDE, TEXT_OUTSIDE, speaks_of_text
@@ -184,12 +184,6 @@ def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) ->
     return changed.model_copy(update={"content_hash": hashed})
 
 
-def repetition(questions: Sequence[Question]) -> dict[str, str]:
-    """Return the doubt about a text that stands at one place of many questions and is no known furniture."""
-    told = [f"{', '.join(map(repr, edge.texts))} at {edge.times} {edge.place}" for edge in shared_edges(questions)]
-    return {"repeated_text": "; ".join(told)} if told else {}
-
-
 def _masked(text: str) -> str:
     return re.sub(r"\d+", "0", text.strip())
 
@@ -217,7 +211,7 @@ def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
     last, others = sum(run[-1] for run in numbered), sum(sum(run[:-1]) / max(1, len(run) - 1) for run in numbered)
     counted = last >= MIN_FAULTY and others <= last / RARER  # at one other option
     ends = Counter(text[-LONG_END:] for text in {_masked(run[-1]) for run in texts} if len(text) > LONG_END + 1)
-    common = {end for end, times in ends.items() if MIN_FAULTY <= times < OF_OPTIONS * len(texts)}  # else repeated_text
+    common = {end for end, times in ends.items() if MIN_FAULTY <= times < SHARED * len(texts)}  # else repeated_text
     common -= {end for end in common for run in texts for text in run[:-1] if _masked(text).endswith(end)}
     feet: dict[int, Doubts] = {}
     for one, run, signs in zip((one for one in questions if one.options), texts, numbered, strict=True):

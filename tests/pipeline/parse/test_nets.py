@@ -109,6 +109,44 @@ def test_assertions_and_reasons_are_no_text_that_a_site_repeats():
     assert cast("x.md", given).doubts == []
 
 
+MARKS = [
+    "2分",
+    "（2.0）",
+    "2021-03-04",
+    "ID:77812",
+    "[2021真题]",
+    "难度：易|难度：中|难度：难",
+    "【掌握】|【熟悉】",
+    "加入错题本",
+]
+
+
+@settings(max_examples=60)
+@given(marks=st.sampled_from(MARKS), place=st.sampled_from(["head", "end", "all", "last"]), every=st.integers(1, 2))
+def test_a_text_at_one_place_of_many_questions_is_cut_off_or_stops_its_source_also_where_it_varies(marks, place, every):
+    """Numbers differ from question to question, and a few texts take turns."""
+    given, sound = source(60), {one.question.question_id: one.question for one in source(60)}
+    for at in range(0, 60, every):
+        told = marks.split("|")[at // every % (marks.count("|") + 1)].replace("1", str(at % 10))
+        one = given[at].question
+        stem = {"head": f"{told}{one.stem}", "end": f"{one.stem}{told}"}.get(place, one.stem)
+        first = len(one.options) if place in ("head", "end") else 0 if place == "all" else len(one.options) - 1
+        texts = [f"{option.text}{told if index >= first else ''}" for index, option in enumerate(one.options)]
+        options = [Option(label=label, text=text) for label, text in zip("ABCD", texts, strict=True)]
+        given[at].question = one.model_copy(update={"stem": stem, "options": options})
+    kept = [one.question for one in cast("x.md", given).readings]
+    assert all(one.stem == sound[one.question_id].stem for one in kept)
+    assert all(one.options == sound[one.question_id].options for one in kept)
+
+
+@pytest.mark.parametrize(
+    "stem", ["下列关于{0}{1}的说法，正确的是______。", "{0}{1}属于（3）。", "一位45歲男性{0}痛，{1}何者為宜？"]
+)
+def test_what_stems_of_a_sound_source_share_is_no_furniture(stem):
+    given = [Reading(question(at, stem.format(NOUNS[at % 26], NOUNS[at * 7 % 26]))) for at in range(1, 26)]
+    assert cast("x.md", given).doubts == []
+
+
 @given(furniture=st.text("某站题库下载专享会员甲乙", min_size=3, max_size=12), count=st.integers(10, 60))
 def test_unknown_furniture_is_one_doubt_about_its_source_with_the_text(furniture, count):
     caught = cast("x.md", source(count, last=furniture))
