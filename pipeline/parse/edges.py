@@ -31,7 +31,7 @@ def repetition(questions: Sequence[Question]) -> dict[str, str]:
     chosen = chosen[:: len(chosen) // SAMPLE + 1]
     runs = [[_counted(option.text) for option in question.options] for question in chosen]
     most = [run[: max(2, len(run) - 1)] for run in runs if len(run) > 2]  # the last may have lost what is known
-    texts = {
+    texts: dict[str, Sequence[Any]] = {
         "stems": [_counted(question.stem) for question in chosen],
         "options": [run for run in most if not all(map(is_latin, run)) and len({*run}) == len(run)],
         "last options": [run[-1] for run in runs if len(run) > 1],
