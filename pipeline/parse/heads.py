@@ -80,7 +80,10 @@ def _mark(line: int, text: str) -> NumberCandidate | None:
     if first in _CIRCLED:
         end = text.index(first) + 1
         return NumberCandidate(line, _CIRCLED[first], NumberStyle.CIRCLED, end, 0.3, _CIRCLED[first])
-    if not first.isdigit() and first not in "第试試问問题題【[〔(（QqNnCcIiBb单單多判PpFfВвПпSsDdOoVvÎîسا문例序#AaZzЗзΕεप":
+    if (
+        not first.isdigit()
+        and first not in "第试試问問题題【[〔(（QqNnCcIiBb单單多判PpFfВвПпSsDdOoVvÎîسا문例序#AaZzЗзΕεप"
+    ):
         return None
     for style, weight, most, form in _FORMS:
         match = form.match(text)

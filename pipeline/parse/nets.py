@@ -13,12 +13,13 @@ A doubt about a source is one item with all its questions; a line under ``[sourc
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, pairwise
 from typing import NamedTuple, get_args
 
+from build_dataset.pipeline.parse.edges import LONGEST, SHARED, repetition
 from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import is_case
 from build_dataset.pipeline.parse.passages import PERSON_OUTSIDE, TEXT_OUTSIDE, speaks_of_text
@@ -39,14 +40,12 @@ KNOWN, KNOWN_SHARE = 3, 0.02  # least number and share of questions with a known
 OFTEN = 0.1  # share of a source's questions from which on a reason speaks of the source
 CONTRADICTED = 0.03  # the same of explanations that speak against the key; of CMExam's 2,795 it is 0.003
 SHIFTED = 0.3  # share of explanations that conclude a letter from which on all keys may be those of other questions
-ENDED, OPENED, TOLD = 0.3, 0.5, 0.1  # share of questions at which one text ends, or begins, a part or the key
-ELSEWHERE = 0.1  # the most that an end of last options may come at other options, of its times at the last
+OPENED = 0.5  # share of questions with one explanation from which on it explains none
 RISING = 0.8  # share of numbers behind options that are larger than the one before, for those of the next items
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
 MANY, MANY_KEYS = 10, 20  # least number of questions for that
 LONG_END, RARER = 10, 4  # characters of an end that last options share; how much rarer a number is at another option
 _NEAR = 600  # characters before the end of a text within which furniture of its end begins: nine tags are 380
-LONGEST = 40  # characters of a repeated text that is looked for
 
 
 @dataclass
@@ -81,7 +80,10 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
         {"last": one.options[-1].text if one.options else "", "stem": one.stem, "explanation": one.explanation or ""}
         for one in (reading.question for reading in readings)
     ]
-    furniture = Furniture({at: [text[at] for text in texts] for at in PLACES}, settings.furniture)
+    values = {at: [text[at] for text in texts] for at in ("last", "stem", "explanation")}
+    if settings.furniture:
+        values["option"] = [option.text for reading in readings for option in reading.question.options[:-1]]
+    furniture = Furniture(values, settings.furniture)
     for glance in (TEXT_OUTSIDE, PERSON_OUTSIDE, _ASKED_FOR, _PAIRED):
         glance.look([text["stem"] for text in texts])
     questions = [_bare(reading.question, text, furniture) for reading, text in zip(readings, texts, strict=True)]
@@ -117,7 +119,7 @@ def _remedy(name: str, reason: str) -> str:
     return f'if they are right: [sources."{name}"] {line}{cut}'
 
 
-PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the explanations"}
+PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the explanations", "option": "the options"}
 
 
 class Furniture:
@@ -128,19 +130,19 @@ class Furniture:
         self.found: dict[str, list[tuple[re.Pattern[str], bool]]] = {}
         self.notes: list[str] = []
         explained = texts.get("explanation", ())
-        told, times = next(iter(Counter(explained).most_common(1)), ("", 0))
-        alone = rf"\A{re.escape(told)}(?:\s?\S){{0,3}}\Z"  # a misread sign may stand behind it
+        told, times = next(iter(Counter(map(_masked, explained)).most_common(1)), ("", 0))
+        alone = rf"\A\s*{_any_numbers(told)}(?:\s?\S){{0,3}}\s*\Z"  # a misread sign may stand behind it
         whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": alone, "any": True}
         again = times >= max(MIN_FAULTY, OPENED * len(explained)) and _P.explains_none.fullmatch(told)
         rows = [*_P.rows("furniture"), *([whole] if again else [])]  # one explanation for most explains none
         known = [row | {"least": KNOWN, "share": row.get("share", KNOWN_SHARE)} for row in rows]
-        for text in declared:  # digits stand for any number, as doubts show 0 for them
-            masked = re.sub(r"\d+", r"\\d+", re.escape(text))
+        for text in declared:
+            masked = _any_numbers(text)
             edges = rf"\s*{masked}\s*\Z|\A\s*{masked}\s*"
             known.append({"name": text, "at": PLACES, "pattern": edges, "least": 1, "share": 0, "any": True})
         _FURNITURE.look([*chain(*texts.values())])
         likely = {at: [it for it in values if _FURNITURE.starts.get(it, 0) is not None] for at, values in texts.items()}
-        for at, row in ((place, form) for form in known for place in form["at"]):
+        for at, row in ((place, form) for form in known for place in form["at"] if place in texts):
             form, chinese, seen = re.compile(row["pattern"]), "chinese" in row, texts if "any" in row else likely
             near = _NEAR if row["pattern"].endswith(r"\Z") else 10**9  # what ends a text is looked for at its end
             found = (form.search(it, max(0, len(it) - near)) for it in seen[at] if not (chinese and is_latin(it)))
@@ -167,9 +169,13 @@ def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) ->
     new |= {"explanation": new["explanation"] or None} if "explanation" in new else {}
     case = question.shared_stem and furniture.cut("stem", question.shared_stem)[0]
     new |= {} if case == question.shared_stem else {"shared_stem": case}
-    if not new:
-        return question
     options = [*question.options]
+    if "option" in furniture.found:
+        texts_of = [furniture.cut("option", option.text)[0] for option in options[:-1]]
+        pairs = zip(options, texts_of, strict=False)
+        options[:-1] = [option.model_copy(update={"text": text}) for option, text in pairs]
+    if not new and options == question.options:
+        return question
     if "last" in new:
         options[-1] = options[-1].model_copy(update={"text": new.pop("last") or ""})
     comment = question.comment or next((kept for _, kept in cut.values() if kept), None)
@@ -178,39 +184,13 @@ def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) ->
     return changed.model_copy(update={"content_hash": hashed})
 
 
-def repetition(questions: Sequence[Question]) -> dict[str, str]:
-    """Return the doubt about a text that stands at one place of many questions and is no known furniture."""
-    stems = [question.stem for question in questions]
-    begins, often = _commonest(map(_start, stems))
-    same = sorted(_masked(stem) for stem in stems if _start(stem) == begins) if begins else [""]
-    alike = _common(same)  # 某某网校：选择题
-    closing = [_masked_end(stem) for stem in stems if not _ASKED_FOR.search(stem)]
-    opening = [_P.ages.sub("", _masked(stem[: 2 * LONGEST])) for stem in stems]  # 患者，男，45岁 tells a case
-    places = [
-        *_ends_of_options(questions),
-        ("ends of stems", ENDED, *_commonest(map(_end, stems))),
-        ("beginnings of stems", OPENED, alike if len({*same}) > 1 else begins, often),
-        ("ends of stems", ENDED, *_shared_end(closing, (), ENDED, _numbered)),
-        ("beginnings of stems", OPENED, *_shared_end(_reversed(opening), (), OPENED, _numbered, back=True)),
-    ]
-    least = {share: max(MIN_FAULTY, share * len(questions)) for share in (ENDED, OPENED, TOLD)}
-    repeated = [f"{text!r} at {times} {at}" for at, share, text, times in places if times >= least[share]]
-    return {"repeated_text": "; ".join(repeated)} if repeated else {}
-
-
-def _common(texts: Sequence[str]) -> str:
-    """Return what all texts begin with: what the first and the last of them share."""
-    first, last = min(texts), max(texts)
-    return first[: next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))]
-
-
 def _masked(text: str) -> str:
     return re.sub(r"\d+", "0", text.strip())
 
 
-def _masked_end(text: str) -> str:
-    """Return a text with 0 for each number, and for letters of an answer at its end: … Answer: B."""
-    return _P.lettered_end.sub("0", _masked(text)) if text[-1:] in "ABCDEFGH" else _masked(text)
+def _any_numbers(text: str) -> str:
+    """Return a pattern with any number for digits and any word for a star: doubts show 0 and * for them."""
+    return re.sub(r"\d+", r"\\d+", re.escape(text)).replace(r"\*", r"\S{1,8}")
 
 
 def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
@@ -224,78 +204,6 @@ def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
     return next((pair for pair in told if codes or not _P.codes.fullmatch(pair[0])), ("", 0))
 
 
-def _end(stem: str) -> str:
-    """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
-    stem = _P.tags_at_end.sub("", stem) if stem.endswith(">") else stem
-    if stem.endswith(("）", ")", "]", "】")) and (match := _P.bracket_at_end.search(stem)):
-        return "" if _P.condition.search(stem) else _masked(match[0])  # (다툼이 있는 경우 판례에 의함)
-    match = _P.behind_question.search(stem, max(12, *map(stem.rstrip().rfind, "?？\n")) - 12)  # no piece has one
-    if match is None or len(match["piece"]) > LONGEST or _P.condition.search(stem):
-        return ""
-    return "" if not match["asked"] and _P.asks.search(match["piece"].strip()) else _masked(match["piece"])
-
-
-def _start(stem: str) -> str:
-    """Return what may stand before a stem, digits as 0: up to a mark, 题目：, [Item 00], or how a long one begins."""
-    match = _P.before_stem.match(stem)
-    return _masked(match[0]) if match else _masked(stem[:LONGEST]) if len(stem) > 2 * LONGEST else ""
-
-
-def _ends_of_options(questions: Sequence[Question]) -> list[tuple[str, float, str, int]]:
-    """Return texts that last options share, that right ones share, and numbers behind all: 甲 (12%), 乙 (34%)."""
-    # A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
-    keyed = [(one, [_masked(option.text) for option in one.options]) for one in questions if len(one.options) > 1]
-    last = [_masked_end(one.options[-1].text) for one, _ in keyed]
-    before_last = [text for _, texts in keyed for text in texts[:-1]]
-    right, wrong = list[str](), list[str]()
-    for one, texts in keyed:
-        for option, text in zip(one.options, texts, strict=True):
-            (right if option.label in (one.answer or ()) else wrong).append(text)
-    shared = (_common([text[::-1] for text in texts])[: min(map(len, texts)) - 1] for _, texts in keyed)
-    every = [chr(0x10000 + at) + end[::-1] for at, end in enumerate(shared)]  # behind texts that all differ
-    begins = _shared_end(_reversed(right), _reversed(wrong), TOLD, _signed, back=True)
-    return [
-        ("ends of last options", ENDED, *_shared_end(last, before_last, ENDED, _says)),
-        ("ends of right options alone", TOLD, *_shared_end(right, wrong, TOLD, _signed)),
-        ("beginnings of right options alone", TOLD, *begins),
-        ("ends of all options", ENDED, *_shared_end(every, (), ENDED, _numbered)),
-    ]
-
-
-def _says(end: str) -> bool:
-    return len(end) > 1 and _P.says.search(end) is not None
-
-
-def _signed(end: str) -> bool:
-    return not end[0].isalnum()  # 甲 √, 甲(correct)
-
-
-def _numbered(end: str) -> bool:
-    return "0" in end and not end.isalnum() and any(char.isalpha() or char in "%％#" for char in end)  # not （28）
-
-
-def _reversed(texts: Iterable[str]) -> list[str]:
-    return [text[::-1] for text in texts]
-
-
-def _shared_end(
-    texts: Sequence[str], others: Sequence[str], share: float, fits: Callable[[str], bool], *, back: bool = False
-) -> tuple[str, int]:
-    """Return the longest end that such a share of texts has behind different ones, others seldom, and its times."""
-    ends, left, found = {""}, texts, ("", 0)
-    for size in range(1, LONGEST + 1):
-        left = [text for text in left if len(text) > size and (text[1 - size :] if size > 1 else "") in ends]
-        times = Counter(text[-size:] for text in left)
-        ends = {end for end, count in times.items() if count >= max(MIN_FAULTY, share * len(texts))}
-        for end in sorted(ends) if ends else ():
-            if fits(end) and len({text for text in left if text.endswith(end)}) > times[end] / 4:
-                rare = ELSEWHERE * times[end] / len(texts) * len(others)
-                found = (end, times[end]) if sum(it.endswith(end) for it in others) <= rare else found
-        if not ends:
-            break
-    return (found[0][::-1] if back else found[0]), found[1]
-
-
 def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
     """Return the doubts about last options that end as others do not: with a number, 防火牆 13, or one long text."""
     texts = [[option.text.strip() for option in one.options] for one in questions if one.options]
@@ -303,7 +211,7 @@ def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:
     last, others = sum(run[-1] for run in numbered), sum(sum(run[:-1]) / max(1, len(run) - 1) for run in numbered)
     counted = last >= MIN_FAULTY and others <= last / RARER  # at one other option
     ends = Counter(text[-LONG_END:] for text in {_masked(run[-1]) for run in texts} if len(text) > LONG_END + 1)
-    common = {end for end, times in ends.items() if MIN_FAULTY <= times < ENDED * len(texts)}  # else repeated_text
+    common = {end for end, times in ends.items() if MIN_FAULTY <= times < SHARED * len(texts)}  # else repeated_text
     common -= {end for end in common for run in texts for text in run[:-1] if _masked(text).endswith(end)}
     feet: dict[int, Doubts] = {}
     for one, run, signs in zip((one for one in questions if one.options), texts, numbered, strict=True):
