@@ -334,9 +334,6 @@ def _is_label(value: Any) -> bool:
 @lru_cache(READ)
 def _from_text(value: str) -> Options:
     """Options of a text: labels at the start of lines or within one; without labels, a line each."""
-    records = [*_P.record.finditer(value.strip())]
-    if records and "".join(one[0] for one in records) == value.strip():  # A|甲|1,B|乙|0
-        return _from_objects([dict(zip(("label", "text", "correct"), one.groups(), strict=True)) for one in records])
     by_label = labelled_in(value)
     if len(by_label.pairs) > 1:
         return by_label
@@ -345,8 +342,6 @@ def _from_text(value: str) -> Options:
         lines = [part for part in value.split(separator) if part.strip()]
     if len(lines) < 2:
         return by_label
-    if len(lines) > 5 and "".join(map(str.strip, lines[::2])) == LABELS[: len(lines) // 2]:  # A|甲|B|乙|C|丙
-        return labelled(zip(lines[::2], lines[1::2], strict=True))
     options = _from_list(list(lines))
     marked = any(_printed(lines, pattern) for pattern in (_P.in_list, _P.numbered))
     return replace(options, cut_at_marks=not marked and "///" not in value)  # three strokes stand in no text

@@ -29,24 +29,19 @@ def repetition(questions: Sequence[Question]) -> dict[str, str]:
     """Return the doubt about what many questions share at a place, digits as 0, words behind a colon as a star."""
     chosen = [question for question in questions if question.options and len(questions) >= LEAST]
     chosen = chosen[:: len(chosen) // SAMPLE + 1]
-    runs = [[_counted(option.text) for option in question.options] for question in chosen]
+    told = [[(option.label in (one.answer or ()), _counted(option.text)) for option in one.options] for one in chosen]
+    runs = [[text for _, text in run] for run in told]
     most = [run[: max(2, len(run) - 1)] for run in runs if len(run) > 2]  # the last may have lost what is known
-    keyed = [(one, run) for one, run in zip(chosen, runs, strict=True) if len(run) > 2]
     texts: dict[str, Sequence[Any]] = {
         "stems": [_counted(question.stem) for question in chosen],
         "options": [run for run in most if not all(map(is_latin, run)) and len({*run}) == len(run)],
         "last options": [run[-1] for run in runs if len(run) > 1],
-        "right options alone": [text for one, run in keyed for text in _of(one, run, right=True)],
+        "right options alone": [text for run in told for right, text in run if right],
         "explanations": [_counted(question.explanation) for question in chosen if question.explanation],
     }
-    beside = {"last options": most, "right options alone": [_of(one, run, right=False) for one, run in keyed]}
+    beside = {"last options": most, "right options alone": [[text for right, text in run if not right] for run in told]}
     found = filter(None, (_edge(row, texts, beside.get(row["of"], ()), len(chosen)) for row in _P.rows("places")))
-    return {"repeated_text": told} if (told := "; ".join(found)) else {}
-
-
-def _of(question: Question, run: Sequence[str], *, right: bool) -> list[str]:
-    labels = (option.label for option in question.options)
-    return [text for label, text in zip(labels, run, strict=True) if (label in (question.answer or ())) is right]
+    return {"repeated_text": shared} if (shared := "; ".join(found)) else {}
 
 
 def _counted(text: str) -> str:

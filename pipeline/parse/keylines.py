@@ -161,13 +161,6 @@ def split_answer_lines(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         if cut:
             split.append(replace(piece, text=piece.text[:cut].rstrip()))
         split.append(replace(piece, text=piece.text[cut:], centred=piece.centred and not cut))
-    for at in reversed(range(len(split) - 1)):  # …11.C 1 / 2.C 13.A: the end of a line parts a number
-        piece, after = split[at : at + 2]
-        if number := _P.broken_number.search(piece.text):
-            texts = piece.text[: number.start()], f"{number[0].strip()}{after.text.lstrip()}"
-            above, below = map(line_pairs, texts)
-            if above and below and below[0].number == above[-1].number + 1:
-                split[at : at + 2] = map(lambda one, text: replace(one, text=text), (piece, after), texts)
     return split
 
 

@@ -218,10 +218,6 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
 def _apart(text: str) -> str:
     """Break a line before its heads and answers, and before the numbers that run on from 1."""
     marks = list(_P.glued_number.finditer(text))
-    head = _P.glued_head.search(text) if number_candidate(0, text) else None
-    one = next((mark.start() for mark in marks if head and mark[1] == "1" and mark.start() >= head.end()), None)
-    if head and one:  # 1、试卷一、单选题1.首选: the first number is that of a page of a site
-        return f"{text[: head.start()]}\n{text[head.start() : one]}\n{_apart(text[one:])}"
     first = next((at for at, mark in enumerate(marks) if mark[1] == "1"), len(marks))
     chosen: list[int] = []
     for mark in marks[first:]:

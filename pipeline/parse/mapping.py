@@ -135,30 +135,19 @@ class _Search(TableCells):
         """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""
         declared = {*self.declared.ignore, *filter(None, [self.declared.shared])}
         asking = [row for row in self.rows if cells.text_of(row, self.columns.roles["stem"])]
-        named = [column for column in self.columns.roles.get("shared", ()) if column not in declared]
-        self.columns.roles["shared"] = [name for name in self.columns.roles.pop("shared", ()) if name in declared]
         for name in [column for column in self._free() if column not in declared]:
-            if name in named:
-                use = self._joined(name, passages.use_of_named(name, asking, self._asked))
-            else:
-                use = self._left_over_of(name, asking)
-            self.columns.unused = {column: self.columns.unused.get(column, "") for column in self._free()}
+            use = self._left_over_of(name, asking)
+            self.columns.unused = {column: self.columns.unused[column] for column in self._free()}
             if name in self.columns.unused:
                 self.columns.unused[name] = use or ""
-        if not self.columns.roles["shared"]:
-            self.columns.roles.pop("shared")
-            self.columns.found_by.pop("shared", None)
 
     def _left_over_of(self, name: str, asking: Sequence[Fields], least: int = passages.SENTENCE) -> passages.Use | None:
         keys = [*map(self.names.index, self.columns.roles.get("answer", ()))]
         behind = self.names.index(name) > max(keys, default=len(self.names))
         use = passages.use_of(name, asking, self._asked, least, behind=behind)
-        return self._joined(name, passages.Use.JOINS if passages.lists_statements(name, asking, self._asked) else use)
-
-    def _joined(self, name: str, use: passages.Use | None) -> passages.Use | None:
-        """Let a column with a use join the stem, or stop the table."""
+        use = passages.Use.JOINS if passages.lists_statements(name, asking, self._asked) else use
         if use is passages.Use.UNCLEAR:
-            detail = f"{name} holds texts that stems may rest on, or not"
+            detail = f"{name} holds long texts that stems may rest on"
             how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
             self.problems.append(Unclear("column_left_over", f"{detail}; {how}"))
         elif use is passages.Use.JOINS:

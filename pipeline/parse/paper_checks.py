@@ -308,22 +308,3 @@ def _answer_before_first(judged: Judged) -> Findings:
     if first and first[-1].answer is None and fields.answers and not fields.explanation:
         why = "an answer stands before the first question, so each may be the next one's"
         yield from ((draft, why) for draft in first)
-
-
-@COMPARED("case_missing", "（1）… （2）… under 1. 男，35岁: it may be their case")
-def _parts_of_number(judged: Judged) -> Findings:
-    outline = judged.paper.outline
-    styles = {id(item.block): item.style for item in reversed(outline.items)}
-    halves = {id(item.block) for item in outline.items if item.printed.strip().endswith((")", "）"))}  # 1) … 2) …
-    opening = [piece.text for piece in outline.preamble if piece.kind not in REGIONS]
-    for block in outline.blocks:
-        lines, opening = opening + block.heads[1:], [] if id(block) in styles else opening
-        marks = [mark for at, text in enumerate(lines) if (mark := heads.number_candidate(at, text))]
-        if not marks or marks[-1].weight < 1 or marks[-1].style is heads.NumberStyle.PAREN:
-            continue
-        head = lines[marks[-1].line]
-        in_brackets = styles.get(id(block)) == heads.NumberStyle.PAREN and not heads.INSTRUCTION.search(head)
-        in_brackets |= id(block) in halves and heads.tells_of_patient(head[marks[-1].end :])
-        for draft in judged.questions if in_brackets else ():
-            if draft.block is block:
-                yield draft, f"it may be a part of {head[:20]!r}"

@@ -24,8 +24,6 @@ _SHARE = 0.3  # of stems that repeat, or speak of a text outside, from which the
 _DERIVED = 0.3  # how much more of a text its own row says already than another row does: facts of a case, one by one
 _PICTURES = ("image", "picture", "figure", "图片", "圖片", "画像")  # how headers of what a picture shows begin
 _COMMON = 2  # other stems in which a pair of characters stands that says nothing of a stem's own
-_FEW_CASES, _MOST_ON_A_CASE = 8, 20  # questions with a case below which all have one; the most that one text has
-_RELATED = 0.01  # share of the pairs of words of questions that their own text has more than another's
 _TELLS_KEY = 0.25  # how much oftener a text quotes the key's option than the others, for it to explain the key
 
 
@@ -115,27 +113,6 @@ def use_of(
     east = [[3 * sum(char > "\u2e7f" for char in one) > len(one) for one in (own.stem, it)] for own, it in checked]
     foreign = sum(one is not other for one, other in east) > 0.5 * len(checked)
     return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER
-
-
-def use_of_named(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> Use | None:
-    """Return whether a column that is called a case holds cases: stems need them, or share words with their own."""
-    # The introduction of a chapter is one text over many questions; a date or the name of an exam shares no word.
-    filled = [(row, text) for row in rows if (text := whole_text(row.get(name)))]
-    times = Counter(text for _, text in filled)
-    if len(filled) < _FEW_CASES:
-        return Use.JOINS if filled else None
-    few = len(times) < max(3, 0.05 * len(filled)) and max(map(weight, times)) < PASSAGE
-    if few or not any(map(_P.sentence.search, times)):
-        return None  # a category, an instruction; addresses, dates
-    asked = [ask(row)._replace(case="") for row, _ in filled[:: max(1, len(filled) // _CHECKED)]]
-    if any(_lacking(asked)):
-        return Use.JOINS
-    first = [*{text: row for row, text in reversed(filled)}.items()][:_CHECKED]
-    said = ["\n".join([draft.stem, *(text for _, text in draft.options)]) for draft in (ask(row) for _, row in first)]
-    apart = _gain(said, [text for text, _ in first]) < _RELATED
-    usual = median(times[text] for _, text in filled)
-    long = median(weight(text) for _, text in filled) >= PASSAGE
-    return Use.UNCLEAR if usual > _MOST_ON_A_CASE or (apart and (usual > 1 or not long)) else Use.JOINS
 
 
 def lists_statements(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> bool:

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from build_dataset.pipeline.parse import passages
 from build_dataset.pipeline.parse.columns import Columns, Unclear
 from build_dataset.pipeline.parse.passages import speaks_of_text
 from build_dataset.pipeline.parse.rows import sources_of
@@ -110,19 +109,3 @@ def test_pairs_to_be_matched_at_few_questions_are_no_material_of_others():
 )
 def test_an_author_of_something_named_is_none_of_a_passage(stem, outside):
     assert bool(speaks_of_text(stem)) is outside
-
-
-@pytest.mark.parametrize(
-    ("texts", "use"),
-    [
-        (["本章介绍各系统常见疾病的病因、临床表现与治疗原则，重点掌握鉴别诊断与常用药物的作用机制。" * 2], "unclear"),
-        ([f"2019年执业医师资格考试真题第{at}单元综合笔试部分" for at in range(6)], "unclear"),
-        (["https://a.example/q/1", "https://a.example/q/2"], None),
-    ],
-)
-def test_a_text_under_the_name_of_a_case_is_one_where_stems_rest_on_it(texts, use):
-    stems = ["".join(chr(19968 + 97 * at + 11 * n) for n in range(12)) for at in range(60)]  # alike in nothing
-    rows = [{"case": texts[at * len(texts) // 60], "q": stem} for at, stem in enumerate(stems)]
-    options = [("A", "甲"), ("B", "乙")]
-    found = passages.use_of_named("case", rows, lambda row: passages.Asked(row["q"], "", options, ["A"]))
-    assert found == use
