@@ -30,6 +30,7 @@ _HEADS = {"编号 ID": 20, "文件 file": 28, "阶段 stage": 11, "原因 reason
 _CELL = 32_767  # characters that a cell of a workbook holds; Excel's own limit
 _ROWS = 100_000  # rows of a workbook: more take seconds to write, and nobody reads them there
 
+_loaded: Callable[[str], Any] = lru_cache(1)(json.loads)  # the questions of one doubt come one after the other
 Read = Callable[[str], pl.DataFrame | None]  # a table by `stage/name`; None where it was not made
 
 
@@ -274,11 +275,6 @@ def _verdicts(read: Read) -> Iterator[tuple[str, str, str, str | None, str]]:
 
 def _rows(frame: pl.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
     return [] if frame is None else frame.select(columns).rows()
-
-
-@lru_cache(1)
-def _loaded(item: str) -> Any:  # the questions of one doubt come one after the other
-    return json.loads(item)
 
 
 def content_of(item: str | None) -> dict[str, Any]:

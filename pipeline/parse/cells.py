@@ -334,6 +334,9 @@ def _is_label(value: Any) -> bool:
 @lru_cache(READ)
 def _from_text(value: str) -> Options:
     """Options of a text: labels at the start of lines or within one; without labels, a line each."""
+    records = [*_P.record.finditer(value.strip())]
+    if records and "".join(one[0] for one in records) == value.strip():  # A|甲|1,B|乙|0
+        return _from_objects([dict(zip(("label", "text", "correct"), one.groups(), strict=True)) for one in records])
     by_label = labelled_in(value)
     if len(by_label.pairs) > 1:
         return by_label

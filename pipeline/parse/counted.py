@@ -26,8 +26,8 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces of a paper, counted options and keys by number as letters; of others as they are."""
     pieces = [*_with_latin_labels(pieces)]
     head = next((at for at, piece in enumerate(pieces) if is_likely_key_head(piece.text)), len(pieces))
-    keys = [_P.small_key.sub(lambda key: key[0].upper(), piece.text) for piece in pieces[head:]]  # 1. b, b c a d a
-    pieces[head:] = map(lambda piece, text: replace(piece, text=text), pieces[head:], keys)
+    for at, piece in enumerate(pieces[head:], head):  # 1. b, b c a d a
+        pieces[at] = replace(piece, text=_P.small_key.sub(lambda key: key[0].upper(), piece.text))
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
     keyed = sum(_P.key.fullmatch(line) is not None for line in lines)
     lettered = sum(_P.lettered.match(line) is not None for line in lines)

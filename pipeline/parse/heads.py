@@ -59,6 +59,7 @@ CIRCLED_DIGITS = _P.whole("@circled_digits@")
 _CIRCLED = {digit: value for value, digit in enumerate(CIRCLED_DIGITS, 1)}
 
 _ROWS = [(row["style"], row["weight"], row.get("most", 0), row["pattern"]) for row in _P.rows("forms")]
+_OPENS = "第试試问問题題【[〔(（QqNnCcIiBb单單多判PpFfВвПпSsDdOoVvÎîسا문例序#AaZzЗзΕεप"  # what the words before numbers begin with
 _FORMS = [(NumberStyle(style), weight, most, re.compile(pattern)) for style, weight, most, pattern in _ROWS]
 """Style, weight, and of forms of several numbers (2.3., 18~21.) the most that the last may be above the first."""
 
@@ -80,10 +81,7 @@ def _mark(line: int, text: str) -> NumberCandidate | None:
     if first in _CIRCLED:
         end = text.index(first) + 1
         return NumberCandidate(line, _CIRCLED[first], NumberStyle.CIRCLED, end, 0.3, _CIRCLED[first])
-    if (
-        not first.isdigit()
-        and first not in "第试試问問题題【[〔(（QqNnCcIiBb单單多判PpFfВвПпSsDdOoVvÎîسا문例序#AaZzЗзΕεप"
-    ):
+    if not first.isdigit() and first not in _OPENS:
         return None
     for style, weight, most, form in _FORMS:
         match = form.match(text)

@@ -20,7 +20,6 @@ from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 CHECKS: tuple[ParseCheck, ...] = (*STRUCTURE, *ANSWERS, *CONTENT, *COMPARED, *INSIDE, *BESIDE)
-CHOSEN_FROM = 20  # numbers that are missing before the others count as chosen from a longer list
 _LABELLED = 2.0  # the mean strength of labels at the starts of lines
 
 
@@ -58,9 +57,6 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
         while (section, end + 1) in paper.unmatched:  # 1 … 18, and 19.A 20.C in the key
             end, why = end + 1, "its key answers it"
         missing = [number for number in range(start, end + 1) if number not in numbers]
-        if end == last and len(missing) > max(CHOSEN_FROM, len(numbers)):  # 3. 12. 13. 16. …: of a longer list
-            why = f"{len(missing)} of {last} numbers are not there: these may be chosen from a longer list"
-            missing = missing[:1]
         gaps.extend(Gap(section, number, why) for number in missing)
     return gaps
 

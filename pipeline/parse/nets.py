@@ -130,8 +130,8 @@ class Furniture:
         self.found: dict[str, list[tuple[re.Pattern[str], bool]]] = {}
         self.notes: list[str] = []
         explained = texts.get("explanation", ())
-        told, times = next(iter(Counter(map(_masked, explained)).most_common(1)), ("", 0))
-        alone = rf"\A\s*{_any_numbers(told)}(?:\s?\S){{0,3}}\s*\Z"  # a misread sign may stand behind it
+        told, times = next(iter(Counter(explained).most_common(1)), ("", 0))
+        alone = rf"\A{re.escape(told)}(?:\s?\S){{0,3}}\Z"  # a misread sign may stand behind it
         whole = {"name": repr(told[:LONGEST]), "at": ["explanation"], "pattern": alone, "any": True}
         again = times >= max(MIN_FAULTY, OPENED * len(explained)) and _P.explains_none.fullmatch(told)
         rows = [*_P.rows("furniture"), *([whole] if again else [])]  # one explanation for most explains none
@@ -171,9 +171,7 @@ def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) ->
     new |= {} if case == question.shared_stem else {"shared_stem": case}
     options = [*question.options]
     if "option" in furniture.found:
-        texts_of = [furniture.cut("option", option.text)[0] for option in options[:-1]]
-        pairs = zip(options, texts_of, strict=False)
-        options[:-1] = [option.model_copy(update={"text": text}) for option, text in pairs]
+        options[:-1] = [one.model_copy(update={"text": furniture.cut("option", one.text)[0]}) for one in options[:-1]]
     if not new and options == question.options:
         return question
     if "last" in new:
@@ -195,13 +193,12 @@ def _any_numbers(text: str) -> str:
 
 def _commonest(texts: Iterable[str], *, codes: bool = True) -> tuple[str, int]:
     """Return the commonest text that says something, and its times; options that are ``codes`` or verdicts may not."""
-    often = [pair for pair in Counter(texts).items() if pair[1] >= MIN_FAULTY and _P.says.search(pair[0])]
-    counted = sorted(often, key=lambda pair: -pair[1])
     verdicts = {*vocabulary()["words"]["true_false"]}  # Vero|Falso
-    told = (
-        pair for pair in counted if codes or not {it.strip(" .。") for it in pair[0].casefold().split("|")} <= verdicts
-    )
-    return next((pair for pair in told if codes or not _P.codes.fullmatch(pair[0])), ("", 0))
+    for text, times in Counter(texts).most_common():
+        plain = {it.strip(" .。") for it in text.casefold().split("|")} <= verdicts or _P.codes.fullmatch(text)
+        if _P.says.search(text) and (codes or not plain):
+            return text, times
+    return "", 0
 
 
 def feet_of(questions: Sequence[Question]) -> dict[int, Doubts]:

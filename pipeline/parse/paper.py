@@ -232,13 +232,10 @@ def _missing_numbers(paper: ParsedPaper, ids: "_Ids") -> Iterator[ReviewItem]:
     runs = groupby(enumerate(paper.gaps), lambda gap: (gap[1].section, gap[1].detail, gap[1].number - gap[0]))
     for (section, detail, _), run in runs:
         numbers = [gap.number for _, gap in run]
-        first, last = numbers[0], numbers[-1]
-        told = f"number {first} of section {section} was not found"
-        if first < last:
-            told = f"numbers {first}–{last} of section {section} were not found"
+        last = f"–{numbers[-1]}" if len(numbers) > 1 else ""
+        told = f"{paper.document}: number {numbers[0]}{last} of section {section} was not found; {detail}"
         names = [ids.take(section, f"{number:03d}") for number in numbers]
-        item = waiting_item(names[0], "missing_number", f"{paper.document}: {told}; {detail}")
-        yield item.model_copy(update={"question_ids": names})
+        yield waiting_item(names[0], "missing_number", told).model_copy(update={"question_ids": names})
 
 
 class _Ids:

@@ -15,7 +15,6 @@ from build_dataset.pipeline.parse.lines import REGIONS, SHORT_OF, place_of
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.documents import Part
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import SEVERAL_ANSWERS
 
@@ -27,7 +26,6 @@ SEVERAL, MANY = 3, 10  # least number of questions for that: of a section, of a 
 REPEATED, SHORT = 3, 8  # least items with a line after the options for it to be a foot; two if it is longer than that
 UNDER = "stands under the last option"  # of a line: another check asks whether it was found
 MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
-BEHIND = 0.2  # share of questions with an explanation without a mark up to which a title is none
 FOREIGN = 0.25  # share of a section's answers that name no option from which on all may be those of other questions
 MAX_CASE_QUESTIONS = 9  # most questions on one case; those after a case that no head announces may be its
 ANSWERS, COMPARED = Checks("paper"), Checks("paper")
@@ -249,16 +247,6 @@ def _line_under_options(judged: Judged) -> Findings:
             yield draft, f"{line[:30]!r} {UNDER}"
 
 
-@COMPARED("text_left_over", "答案：C / 外科学（下）: the title of what follows, behind one answer alone")
-def _title_behind_answer(judged: Judged) -> Findings:
-    marked = (Part.EXPLANATION in {step.part for step in draft.steps} for draft in judged.questions)
-    unmarked = [draft for draft, mark in zip(judged.questions, marked, strict=True) if draft.explanation and not mark]
-    for draft in unmarked if len(unmarked) <= BEHIND * len(judged.questions) else ():
-        last = draft.pieces[-1].text.strip()
-        if draft.explanation == last and _P.title.fullmatch(last):
-            yield draft, f"{last!r} stands behind its answer, and nothing behind most others"
-
-
 @COMPARED("case_missing", "D. 丁 / 提示：术后第3天患者出现高热: the next question of the group may need it")
 def _told_of_next(judged: Judged) -> Findings:
     numbers: dict[str, int] = {}
@@ -308,3 +296,22 @@ def _answer_before_first(judged: Judged) -> Findings:
     if first and first[-1].answer is None and fields.answers and not fields.explanation:
         why = "an answer stands before the first question, so each may be the next one's"
         yield from ((draft, why) for draft in first)
+
+
+@COMPARED("case_missing", "（1）… （2）… under 1. 男，35岁: it may be their case")
+def _parts_of_number(judged: Judged) -> Findings:
+    outline = judged.paper.outline
+    styles = {id(item.block): item.style for item in reversed(outline.items)}
+    halves = {id(item.block) for item in outline.items if item.printed.strip().endswith((")", "）"))}  # 1) … 2) …
+    opening = [piece.text for piece in outline.preamble if piece.kind not in REGIONS]
+    for block in outline.blocks:
+        lines, opening = opening + block.heads[1:], [] if id(block) in styles else opening
+        marks = [mark for at, text in enumerate(lines) if (mark := heads.number_candidate(at, text))]
+        if not marks or marks[-1].weight < 1 or marks[-1].style is heads.NumberStyle.PAREN:
+            continue
+        head = lines[marks[-1].line]
+        in_brackets = styles.get(id(block)) == heads.NumberStyle.PAREN and not heads.INSTRUCTION.search(head)
+        in_brackets |= id(block) in halves and heads.tells_of_patient(head[marks[-1].end :])
+        for draft in judged.questions if in_brackets else ():
+            if draft.block is block:
+                yield draft, f"it may be a part of {head[:20]!r}"

@@ -11,6 +11,7 @@ from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.labels import Pairs, labels_before, without_announcement
 from build_dataset.pipeline.parse.nets import Doubts
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.text import tidy_together
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
@@ -175,4 +176,13 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     if options.cut_at_marks and len(options.pairs) != usual and not {*said} <= {*verdicts}:
         detail = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
+    if options.pairs and all(_P.serial.fullmatch(text) for _, text in options.pairs):
+        doubts.append(("text_became_date", "its options are days as a spreadsheet counts them: 44292 was 4-6"))
+    numbered = enumerate(options.pairs if looked_at else ())
+    opened = [(match[1], at) for at, (_, text) in numbered if (match := _P.opening_tag.match(text))]
+    left = tidy_together([text for _, text in options.pairs]) if len(opened) > 2 else []
+    tags = {tag for tag, at in opened if left and tag not in left[at]}
+    if len(tags) > 2:  # <p>, <p id="a">, <h1>: what a web page hides is what they say
+        shown = " ".join(sorted(tags))[:60]
+        doubts.append(("options_alike", f"the options differ in their markup, {shown}, which goes"))
     return doubts

@@ -28,7 +28,6 @@ from build_dataset.schemas.wording import counted
 
 _TYPES = frozenset(QuestionType)
 _AT_LINE = re.compile(rf"\n\s*{LABEL}\s*[.．、:：)）]")
-_SERIAL = re.compile(r"(?:3[6-9]|4[0-8])\d{3}")  # days of 2000 to 2030
 _BESIDE = {"explanation", "comment", "shared", "year", "chapter", "exam_subject", "points", "link"}
 """Roles of parts that a row may keep within an object: {"meta": {"year": 2010, "solution": …}}."""
 _ON_A_CASE = 8  # questions below a case that is written at its first question alone, at most
@@ -363,8 +362,6 @@ def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
     lines = [label for label, text in options.pairs if "\n" in text and _AT_LINE.search(text)]
     if inside := list(dict.fromkeys([*options.inside, *lines])):
         doubts.append(("label_inside_text", f"what looks like a label stands inside {' '.join(inside)}"))
-    if options.pairs and all(_SERIAL.fullmatch(text) for _, text in options.pairs):
-        doubts.append(("text_became_date", "its options are days as a spreadsheet counts them: 44292 was 4-6"))
     given = json.dumps(stated, ensure_ascii=False) if isinstance(stated, dict | list) else cells.string(stated)
     if answer is None and given not in (None, "[]", "{}"):
         doubts.append(("answer_not_read", f"answer given as {given[:40]!r}"))

@@ -110,11 +110,8 @@ def _finish(paper: ParsedPaper, document: Document, params: ParseParams, outcome
     paper.mismatches = [mismatch for mismatch in paper.mismatches if mismatch[0] not in declared.accept]
     outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
     if columns := declared.headers():
-        named = ", ".join(sorted(columns))
-        outcome.notes.append(
-            f'[sources."{paper.document}"] names columns ({named}), but it was read as a text: no table in it has them '
-            f"as its header, or most of it stands outside of tables; move the table to a file of its own"
-        )
+        told = f"names columns ({', '.join(sorted(columns))}), but it was read as a text: move the table to a file"
+        outcome.notes.append(f'[sources."{paper.document}"] {told}')
     finished = finish(paper, document, declared)
     outcome.extend(finished)
     if finished.questions and all(question.answer is None for question in finished.questions):

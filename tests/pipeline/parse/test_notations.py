@@ -131,21 +131,6 @@ CODE = st.lists(
 )
 
 
-@given(st.lists(st.tuples(CODE, st.integers(1, 21)), min_size=5, max_size=9))
-def test_numbers_of_lines_of_code_number_no_items_where_a_word_counts_them(codes):
-    items = [
-        f"Q: {at} Given:\n"
-        + "\n".join(f"{number}. {line}" for number, line in enumerate(code, first))
-        + f"\nWhat is result {at}?\n{OPTIONS.format(name=at)}\nAnswer: B"
-        for at, (code, first) in enumerate(codes, 1)
-    ]
-    outcome = parsed("\n".join(items))
-    assert told(outcome) == [f"{at}B" for at in range(1, len(codes) + 1)]
-    assert all(
-        line in question.stem for question, (code, _) in zip(outcome.questions, codes, strict=True) for line in code
-    )
-
-
 @given(LETTERS)
 def test_signs_of_a_list_alone_say_nothing_of_its_items(letters):
     items = (f"{at}. 第{at}例首选的是\n{OPTIONS.format(name=at)}\n答案：{one}" for at, one in enumerate(letters, 1))

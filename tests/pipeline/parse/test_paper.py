@@ -194,7 +194,7 @@ def test_every_item_and_every_finding_has_one_record() -> None:
         (f"{HEAD}-1-003", [f"{HEAD}-1-003"], "no_answer", "no_answer: first; room_inside: second"),
         (f"{HEAD}-1-004", [f"{HEAD}-1-004"], "missing_number", "x.pdf: number 4 of section 1 was not found; why"),
         (f"{HEAD}-1-003b", [f"{HEAD}-1-003b"], "missing_number", "x.pdf: number 3 of section 1 was not found; why"),
-        (f"{HEAD}-1-005", many, "missing_number", "x.pdf: numbers 5–7 of section 1 were not found; end"),
+        (f"{HEAD}-1-005", many, "missing_number", "x.pdf: number 5–7 of section 1 was not found; end"),
         (f"{HEAD}-head1", [], "count_differs", "x.pdf: 一、: 2 announced, 3 found"),
         (f"{HEAD}-head2", [], "key_not_read", "x.pdf: key: none"),
     ]

@@ -45,12 +45,13 @@ def test_a_mark_between_two_options_is_that_of_the_one_that_the_paper_marks_so(k
     lines = []
     for at, right in enumerate(keys, 1):
         marks = [sign if place == right else "" for place in range(4)]
-        each = [label.format(letter) + f"{text}状{at}" for letter, text in zip("ABCD", "甲乙丙丁", strict=True)]
+        texts = (f"甲{at}子", f"乙{at}丑", f"丙{at}寅", f"丁{at}卯")
+        each = [label.format(letter) + text for letter, text in zip("ABCD", texts, strict=True)]
         each = [mark + one if before else f"{one} {mark}".strip() for mark, one in zip(marks, each, strict=True)]
         lines += [f"{at}. 第{at}项首选的是（ ）", *(gap.join(each[place : place + row]) for place in range(0, 4, row))]
     found = parse("\n".join(lines))
     assert told(found) == [f"{at}{'ABCD'[right]}" for at, right in enumerate(keys, 1)]
-    assert all(one.options[2].text == f"丙状{one.number}" for one in found.questions)
+    assert all(one.options[2].text == f"丙{one.number}寅" for one in found.questions)
 
 
 @pytest.mark.parametrize("number", ["例{}", "例题{}：", "#{}", "题号：{}\n", "序号：{}\n题干："])
