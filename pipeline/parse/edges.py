@@ -1,4 +1,4 @@
-"""What many questions of a source share at the edges of their texts, and what is no part of these.
+"""Texts that many questions of a source share at their edges, and that are no part of them.
 
 A site prints its words, marks, dates or points before or behind stems, options and explanations: 2分 before each stem,
 （2.0） behind it, 难度：易 or 难度：难. Digits count as any digits, what a colon announces as any word; a few texts

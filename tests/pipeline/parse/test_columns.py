@@ -81,8 +81,8 @@ def test_columns_side_by_side(columns, size, stem, expected):
             False,
         ),
         (
-            Columns(options={"A": "甲", "B": "乙"}, flags={"A": "一", "B": "二"}, unused={"x": "", "y": ""}),
-            {"options": "A=甲 B=乙", "answer": "A=一 B=二", "found_by": {}, "unused": "x, y"},
+            Columns(options={"A": "甲", "B": "乙"}, unused={"x": "", "y": ""}),
+            {"options": "A=甲 B=乙", "found_by": {}, "unused": "x, y"},
             True,
         ),
         (Columns(options_in_stem=True), {"options": "in the stem", "found_by": {}}, True),
@@ -108,12 +108,6 @@ WHOLE = {"options": ["选"]}
             replace(NAMED_TWO, pairs=[("A", "A、甲"), ("B", "B、乙")]),
         ),
         ({"甲": "A、甲", "乙": "B、乙"}, Columns(options=TWO, own_labels=True), NAMED_TWO),
-        (
-            {"甲": "甲", "乙": "乙", "一": "0", "二": "TRUE"},
-            Columns(options=TWO, flags={"A": "一", "B": "二"}),
-            replace(NAMED_TWO, right=["B"]),
-        ),
-        ({"甲": "甲", "乙": "乙", "一": None}, Columns(options=TWO, flags={"A": "一"}), NAMED_TWO),
         (
             {"甲": "丁", "乙": "乙", "键": "丙"},
             Columns(roles={"answer": ["键"]}, options=TWO, key_is_an_option=True),

@@ -189,7 +189,7 @@ def test_keys_of_several_papers_go_to_the_paper_that_their_heads_count(
 ) -> None:
     names = [head.format(numeral) for numeral in "一二三四"[: len(papers)]]
     asked = [
-        "\n".join([name, *(f"{at}. {name}问{topic}\n{FOUR}" for at, topic in enumerate(TOPICS[: len(key)], 1))])
+        "\n".join([name, *(f"{at}. {topic}在{name}中指的是\n{FOUR}" for at, topic in enumerate(TOPICS[: len(key)], 1))])
         for name, key in zip(names, papers, strict=True)
     ]
     rows = [" ".join(f"{at}.{letter}" for at, letter in enumerate(key, 1)) for key in papers]
