@@ -54,14 +54,15 @@ def law(tmp_path):
     return tmp_path
 
 
+TEXTS = ("甲可以得到第{}份", "乙等了{}天", "丙没有来过{}次以上", "丁要问{}个人才行")
+
+
 def paper(folder):
     (folder / "raw").mkdir()
     rows = [
         {
             "question": f"关于{SUBJECTS[number % 3]}，第{number}种情形下列哪一选项是正确的",
-            "option": {
-                letter: f"情形{number}的说法{letter}{number * 7 + place}" for place, letter in enumerate("ABCD")
-            },
+            "option": {letter: text.format(number) for letter, text in zip("ABCD", TEXTS, strict=True)},
             "answer": "ABCD"[number % 4],
             "exam_class": "国家统一法律职业资格考试",
             "accuracy": 0.95 if number == 0 else None,
