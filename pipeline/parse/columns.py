@@ -18,7 +18,7 @@ from build_dataset.pipeline.parse.answer_cells import (
     read_answer,
 )
 from build_dataset.pipeline.parse.cells import Fields, Options, first, string, without_label
-from build_dataset.pipeline.parse.labels import cut_stem, hidden, label_after, label_at
+from build_dataset.pipeline.parse.labels import LABELS, cut_stem, hidden, label_after, label_at
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import in_language, option_groups, plain_header, roles_of, vocabulary
 from build_dataset.schemas.grouping import group_values
@@ -156,6 +156,17 @@ def side_by_side(columns: list[str], names: list[str], size: int, length: Callab
     if not whole and length is not None:
         whole = [run[1:] for run in runs if len(run) == size + 1 and max(run, key=length) == run[0]]
     return whole[0] if len(whole) == 1 else []
+
+
+def numbered_texts(columns: Sequence[str], rows: Sequence[Fields]) -> list[str]:
+    """Return the columns that are alike under one word and 1, 2, 3 or A, B, C: p1, p2, p3 beside o1 = (1)."""
+    runs = []
+    for signs in ("123456789", LABELS[:9], LABELS[:9].lower()):
+        named = group_values((name[:-1], name) for name in columns if name[-1:] in signs)
+        runs += [run for word, run in named.items() if [*run] == [word + sign for sign in signs[: len(run)]]]
+    asked = [[row for row in rows if string(row.get(run[0]))] for run in runs]  # the last ones are seldom there
+    alike = [run for run, own in zip(runs, asked, strict=True) if all(looks_like(name, own, run) for name in run[:2])]
+    return alike[0] if len(alike) == 1 and len(alike[0]) > 1 else []
 
 
 def first_language(headers: Sequence[str]) -> tuple[list[tuple[str, str]], set[str]] | None:

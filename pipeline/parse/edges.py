@@ -54,10 +54,8 @@ def _edges(text: str, at: str) -> Iterator[tuple[str, str]]:
         yield (text[-size:], text[:-size]) if at == "ends" else (text[:size], text[size:])
 
 
-def _edge(
-    row: dict[str, Any], known_texts: Mapping[str, Sequence[Any]], beside: Sequence[Sequence[str]], of: int
-) -> str | None:
-    at, known, texts = row["at"], re.compile(row["pattern"]), known_texts[row["of"]]
+def _edge(row: dict[str, Any], places: Mapping[str, Sequence[Any]], beside: Sequence[Any], of: int) -> str | None:
+    at, known, texts = row["at"], re.compile(row["pattern"]), places[row["of"]]
     others = Counter(edge for run in beside for text in run for edge, _ in _edges(text, at))
     if row["of"] == "options":  # what all options of a question have stands before or behind a sign for the rest
         texts = [_common(run, chr(0xE000 + place), at) for place, run in enumerate(texts)]

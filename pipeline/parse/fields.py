@@ -95,8 +95,7 @@ def split_fields(text: str) -> Fields:
             explanations.append(rest)
         elif _kind(mark) == "explanation":
             named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
-            # 答案解析：A 本题…, 解答：A。…, 解答：B; 解析：A．错误 speaks of option A
-            stop = r"[。．.，,；;\n]|\Z|(?=本[题題])" if named else r"。|\Z"
+            stop = r"[。．.，,；;\n]|\Z|(?=本[题題])" if named else r"。|\Z"  # 解答：B; not 解析：A．错误
             first = re.match(rf"\s*({LABEL}{{1,11}}|[a-k])\s*(?:{stop})\s*", segment)
             answers.extend([first[1].upper()] if first else [])
             explanations.append(segment[first.end() :] if first else segment)

@@ -356,10 +356,11 @@ class _Search(TableCells):
         """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
         columns = [name for name in self._free() if not roles_of(name)]
         answer = self.columns.roles.get("answer", [])
-        chosen = list[str]()
-        if letters := self._letters_in(answer):
+        texts = [*filter(self._is_text, columns)]  # oA, oB, oC under any word
+        chosen = sources.numbered_texts(texts, self.rows) if "stem" in self.columns.roles else []
+        if len(chosen) < 3 and (letters := self._letters_in(answer)):
             stem_first = None if "stem" in self.columns.roles else self._length
-            texts = [name for name in columns if self._is_text(name) and not self._looks_like_key(name)]
+            texts = [name for name in texts if not self._looks_like_key(name)]
             beside = sources.side_by_side(texts, self.names, ord(letters[-1]) - 64, stem_first)
             chosen = beside if all(sources.looks_like(name, self.rows, beside) for name in beside) else []
         if len(chosen) > 1:

@@ -1027,3 +1027,17 @@ def test_pictures_beside_the_options_are_no_option():
         for n in range(6)
     ]
     assert [len(found[0].options) for _, found in parse(rows).rows] == [4] * 6
+
+
+@pytest.mark.parametrize("word", ["p", "txt_", "文"])
+def test_columns_of_texts_under_one_word_and_numbers_are_the_options(word):
+    rows = [
+        {"tigan": stem, "answer": right + 1}
+        | {
+            name: text
+            for at, one in enumerate(texts, 1)
+            for name, text in ((f"o{at}", f"({at})"), (f"{word}{at}", one))
+        }
+        for stem, texts, right in TWO
+    ]
+    assert check(parse(rows), TWO)
