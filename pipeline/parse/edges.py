@@ -3,7 +3,7 @@
 A site prints its words, marks, dates or points before or behind stems, options and explanations: 2分 before each stem,
 （2.0） behind it, 难度：易 or 难度：难. Digits count as any digits, what a colon announces as any word; a few texts
 may take turns. Texts of questions share edges too, so an edge counts only where most of what is left is whole
-without it, or where all options of a question have it, or the last one alone.
+without it, or where all options of a question have it, or the last or the right one alone.
 """
 
 import re
@@ -22,7 +22,7 @@ SHARED, ALL = 0.25, 0.5  # share of the questions whose edges tell of furniture;
 LEAST, EACH, EACH_SHARE = 8, 3, 0.03  # least number of questions for that; of those with each of several texts
 GOES_ON, APART = 0.2, 0.75  # share of the rests that may begin as no text does, 项目|的; that must differ
 MOSTLY = 0.8  # share of the times of an edge from which on the longer one that has it counts in its place
-ELSEWHERE = 0.1  # share of its times at which the end of last options may end another option, for each of these
+ELSEWHERE = 0.1  # share of its times up to which an edge of last options, or of right ones, may stand at the others
 
 
 def repetition(questions: Sequence[Question]) -> dict[str, str]:

@@ -59,7 +59,7 @@ CIRCLED_DIGITS = _P.whole("@circled_digits@")
 _CIRCLED = {digit: value for value, digit in enumerate(CIRCLED_DIGITS, 1)}
 
 _ROWS = [(row["style"], row["weight"], row.get("most", 0), row["pattern"]) for row in _P.rows("forms")]
-_OPENS = "第试試问問题題【[〔(（QqNnCcIiBb单單多判PpFfВвПпSsDdOoVvÎîسا문例序#AaZzЗзΕεप"  # Question 1
+_OPENS = "第试試问問题題【[〔(（QqNnCcIiBb单單多判PpFfВвПпSsDdOoVvÎîسا문例序#AaZzЗзΕεप"  # of Question 1, 例1
 _FORMS = [(NumberStyle(style), weight, most, re.compile(pattern)) for style, weight, most, pattern in _ROWS]
 """Style, weight, and of forms of several numbers (2.3., 18~21.) the most that the last may be above the first."""
 
