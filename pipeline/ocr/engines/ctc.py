@@ -33,6 +33,8 @@ class Glyph:
     """Probability that a character was overlooked before the next one, or behind the last; 1 where ink stands there."""
     others: tuple[tuple[str, float], ...] = ()
     """Other likely characters of the place with their probabilities, likeliest first; none where it is sure."""
+    view: Values | None = None
+    """Of an unsure place, the probabilities of the characters that the alphabet watches (``prints.py``)."""
 
     @property
     def overlooked(self) -> bool:
@@ -46,6 +48,7 @@ class Alphabet:
     def __init__(self, characters: Sequence[str]) -> None:
         """Args: characters: as the model's file lists them; CTC's blank comes before, the space after them."""
         self.characters = ["", *characters, " "]
+        self.watched: NDArray[np.intp] | None = None  # Characters whose probabilities are kept in unsure places
         place = {char: index for index, char in enumerate(self.characters)}
         widths = [(chr(code), chr(code + 0xFEE0)) for code in range(0x21, 0x7F)]
         known = [(place[half], place[full]) for half, full in widths if half in place and full in place]
@@ -78,6 +81,7 @@ class Alphabet:
         for glyph, step in zip(glyphs, at.tolist(), strict=True):
             if glyph.confidence < SURE:
                 glyph.others = self._others(values[step], glyph.char)
+                glyph.view = None if self.watched is None else values[step, self.watched]
                 share = dict(glyph.others).get("口", 0.0)
                 if glyph.char in "□☐" and share > _AS_BOX:  # what stands beside the box decides, 口服
                     others = [(glyph.char, glyph.confidence), *(one for one in glyph.others if one[0] != "口")]

@@ -25,6 +25,7 @@ from build_dataset.pipeline.ocr.engines.network import (
     narrow_line,
     raise_digits,
 )
+from build_dataset.pipeline.ocr.engines.prints import Prints
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Pixels, Word
 from build_dataset.pipeline.ocr.language.counts import as_likely, out_of_place, shipped_language
@@ -61,7 +62,7 @@ def backend(params: RapidOcrParams) -> str:
     return next((name for name in order if find_spec(name)), order[0])
 
 
-def _model(size: str, part: str) -> Path:
+def model_file(size: str, part: str) -> Path:
     """Return a model file: tiny ones lie in ``models``, small ones ship inside rapidocr."""
     name = f"PP-OCRv6_{part}_{size}.onnx"
     path = _MODELS / name if size == "tiny" else in_package("rapidocr", "models", name)
@@ -83,9 +84,10 @@ class RapidEngine(OcrEngine):
     def __init__(self, params: RapidOcrParams) -> None:
         cv2.setNumThreads(1)
         runs_on = backend(params)
-        self._detector = Detector(_model("tiny", "det"), runs_on, params.detection_side)
-        self._good = Recogniser.load(_model("small", "rec"), runs_on)
-        tiny = Recogniser.load(_model("tiny", "rec"), runs_on, _MODELS / "PP-OCRv6_rec_tiny.txt")
+        self._detector = Detector(model_file("tiny", "det"), runs_on, params.detection_side)
+        self._prints, self._good = Prints.shipped(), Recogniser.load(model_file("small", "rec"), runs_on)
+        self._good.alphabet.watched = self._prints.watched
+        tiny = Recogniser.load(model_file("tiny", "rec"), runs_on, _MODELS / "PP-OCRv6_rec_tiny.txt")
         # Parts that are read again are hard: at full width 35 of 14,408 characters of scans were wrong, squeezed 40.
         self._lines = Cascade(tiny, self._good, _SQUEEZE)
 
@@ -95,7 +97,7 @@ class RapidEngine(OcrEngine):
         name = backend(params)
         if find_spec(name) is None:
             raise UserError(f"[ocr.rapidocr] backend = {name!r}: not installed; pip install {name}")
-        _model("small", "rec")
+        model_file("small", "rec")
 
     @staticmethod
     def models(params: RapidOcrParams) -> list[str]:
@@ -133,6 +135,7 @@ class RapidEngine(OcrEngine):
     def _looked_at(self, word: Word, glyphs: Sequence[Glyph], image: Pixels, strange: Collection[int]) -> Word:
         """Return a word whose unsure and strange characters are looked at again, in a wider and a narrower picture."""
         doubts = {doubt.at: doubt for doubt in word.doubts or ()}
+        views = {at: [glyphs[at].view] for at in doubts}
         labels = {found.end() - 1 for found in OPTION.finditer(word.text)}  # Their letters are known by their order
         for factor, around in _LOOKS:
             told = (one for one in doubts.values() if word.text[one.at].isalnum() and one.at not in labels)
@@ -149,7 +152,11 @@ class RapidEngine(OcrEngine):
                 near = min(shown, key=lambda glyph: abs(glyph.at - middle), default=None)
                 if near and abs(near.at - middle) < _NEAR:
                     doubts[at] = _both(word.text[at], doubts.get(at) or _doubt(at, glyphs[at]), near)
-        return replace(word, doubts=tuple(doubts[at] for at in sorted(doubts)))
+                    views.setdefault(at, []).append(near.view)
+        text = list(word.text)
+        for at, seen in views.items():
+            text[at], doubts[at] = self._prints.weigh(text[at], doubts[at], [one for one in seen if one is not None])
+        return replace(word, text="".join(text), doubts=tuple(doubts[at] for at in sorted(doubts)))
 
     def _wider(self, page: Pixels, box: NDArray[np.float32]) -> tuple[Pixels, list[Glyph]] | None:
         """Return a line with more of the page around it, and what is read; None where ink is still unclaimed."""

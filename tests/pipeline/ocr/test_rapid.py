@@ -6,6 +6,7 @@ import hashlib
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,8 @@ def test_both_backends_give_a_network_s_output_and_its_characters():
         found.append(np.array(run(values)))
         assert (found[-1].shape, characters) == ((1, 1, 32, 32), [])
     assert np.allclose(*found, atol=1e-2)
-    small = [network.load_network(rapid._model("small", "rec"), backend)[1] for backend in ("openvino", "onnxruntime")]
+    path = rapid.model_file("small", "rec")
+    small = [network.load_network(path, backend)[1] for backend in ("openvino", "onnxruntime")]
     assert small[0] == small[1]
     assert len(small[0]) > 1000
 
@@ -166,8 +168,11 @@ def test_lines_are_cut_at_full_width_and_given_to_both_models(monkeypatch: pytes
     threads: list[int] = []
     cut: list[float] = []
 
-    def load(path: Path, backend: str, known: Path | None = None) -> tuple[str, str, str | None]:
-        return (path.name, backend, known and known.name)
+    class Loaded(tuple[str, str, str | None]):
+        alphabet = SimpleNamespace()
+
+    def load(path: Path, backend: str, known: Path | None = None) -> Loaded:
+        return Loaded((path.name, backend, known and known.name))
 
     class FakeCascade:
         def __init__(self, *given: object) -> None:
@@ -186,7 +191,7 @@ def test_lines_are_cut_at_full_width_and_given_to_both_models(monkeypatch: pytes
     assert threads == [1]
     side = RapidOcrParams().detection_side
     detector: Any = engine._detector
-    assert detector.given == (rapid._model("tiny", "det"), "onnxruntime", side)
+    assert detector.given == (rapid.model_file("tiny", "det"), "onnxruntime", side)
     good = ("PP-OCRv6_rec_small.onnx", "onnxruntime", None)
     tiny = ("PP-OCRv6_rec_tiny.onnx", "onnxruntime", "PP-OCRv6_rec_tiny.txt")
     reading: Any = engine._lines
