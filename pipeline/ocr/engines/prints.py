@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from build_dataset.pipeline.ocr.interfaces import Doubt
-from build_dataset.pipeline.ocr.language.letters import FLOOR
+from build_dataset.pipeline.ocr.language.letters import FLOOR, plain
 
 TABLE = "prints.npz"
 LEAST = 1e-30  # Probability of a watched character that is told apart from none
@@ -60,6 +60,7 @@ class Prints:
         share = told**_OF_READER * far**-_OF_PRINT
         share *= told.sum() / share.sum()
         chars |= {one: round(float(value), 4) for one, value in zip(known, share, strict=True)}
-        best = max(known, key=chars.__getitem__)
+        likely = max(known, key=chars.__getitem__)
+        best = char if plain(likely) == plain(char) else likely  # Which form it is the reader tells: 黃 or 黄
         others = sorted((one for one in chars.items() if one[0] != best and one[1]), key=lambda one: -one[1])
         return best, Doubt(doubt.at, chars[best], doubt.gap, tuple(others))

@@ -15,7 +15,7 @@ from build_dataset.pipeline.ocr.params import OcrParams
 LOW = np.log(0.01)
 STORED = {"watched": [3, 5], "turn": np.eye(2), "prints": [[LOW, 0.0], [0.0, LOW]], "scale": 1.0, "chars": "痤痙"}
 TABLE = Prints({name: np.array(value) for name, value in STORED.items()})
-VIEW = np.array([0.9, 0.02], np.float32)
+VIEW = np.array([0.5, 0.1], np.float32)
 
 
 def test_a_character_whose_print_looks_like_what_was_seen_takes_the_place_of_one_that_does_not():
@@ -26,6 +26,8 @@ def test_a_character_whose_print_looks_like_what_was_seen_takes_the_place_of_one
     assert found.sure > 0.8 > 0.1 > chances["痤"]
     assert found.sure + chances["痤"] == pytest.approx(0.9, abs=1e-3), "what stands for neither stays"
     assert TABLE.weigh("痤", doubt._replace(others=(("痙", 0.0001),)), [VIEW])[0] == "痤", "the reader counts too"
+    forms = Prints({name: np.array(value) for name, value in (STORED | {"chars": "为為"}).items()})
+    assert forms.weigh("为", Doubt(0, 0.6, 0.0, (("為", 0.3),)), [VIEW])[0] == "为", "forms are the reader's"
 
 
 @pytest.mark.parametrize(

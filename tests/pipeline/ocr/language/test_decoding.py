@@ -270,7 +270,7 @@ def test_what_is_written_against_the_picture_waits():
 
 def test_a_word_before_a_number_in_a_circle_is_decided_by_the_same_word_elsewhere():
     text = "D.催①③⑤"
-    seen = word(text, doubt(text, "催", 0.5, ("僅", 0.45)))
+    seen = word(text, doubt(text, "催", 0.35, ("僅", 0.6)))
     language = Language(recognised=["A.僅①②", "B.僅②③", "C.僅②④⑤"] * 3)
     assert decode([word("醫學診療藥劑"), seen], language)[1].text == "D.僅①③⑤"
 
