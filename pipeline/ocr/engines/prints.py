@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,7 @@ class Prints:
     @cache
     def shipped(cls) -> Prints:
         """Return the views of ``TABLE``."""
-        with files("build_dataset.pipeline.ocr.engines").joinpath(TABLE).open("rb") as file:
-            return cls(dict(np.load(file)))
+        return cls(dict(np.load(Path(__file__).with_name(TABLE))))
 
     def distances(self, view: Values, chars: Sequence[str]) -> Values:
         """Return how far a view is from that of each printed character, 1 for one read right; they must be known."""
