@@ -13,8 +13,8 @@ learned from a folder is learned from all pages. Half of the pages make weights 
 line. The weights of all pages, which it prints, are in the form of ``pipeline/ocr/language/confidence.toml``. Take
 ``--seed`` for other texts.
 
-Then each page is parsed. Of the questions that stand on it whole it tells how many would be kept at each
-confidence by the weights in use, and how many of those are wrong in a letter or digit of stem, options or answer:
+Then each page is parsed. Of the questions that stand on it whole, with an answer, it tells how many would be kept at
+each confidence by the weights in use, and how many of those are wrong in a letter or digit of stem, options or answer:
 what ``pipeline/clean/confidence.toml`` holds.
 """
 
@@ -43,7 +43,7 @@ from build_dataset.pipeline.ocr.assemble import lines_of
 from build_dataset.pipeline.ocr.glyphs import fold
 from build_dataset.pipeline.ocr.language.counts import Language
 from build_dataset.pipeline.ocr.language.decoding import drafts_of, features, probabilities, sure_parts
-from build_dataset.pipeline.ocr.language.letters import OPTION
+from build_dataset.pipeline.ocr.language.letters import labels
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.scanpage import to_page, words_of
 from build_dataset.pipeline.ocr.tasks import PageTask, recognise_page
@@ -204,8 +204,8 @@ def _seen(page: Made, language: Language) -> Iterator[Seen]:
     drafts = drafts_of(words_of(page.found["words"]), language)
     for draft, rows in zip(drafts, features(drafts, language), strict=True):
         right = right_characters(_plain(draft.text), printed)
-        labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
-        one = [at not in labels and len(folded(char)) == 1 for at, char in enumerate(draft.text)]  # Ⅱ is II
+        known = labels(draft.text, draft.doubts)
+        one = [at not in known and len(folded(char)) == 1 for at, char in enumerate(draft.text)]  # Ⅱ is II
         used = [fit for fit, char in zip(one, draft.text, strict=True) if char.isalnum()]
         if right is not None and len(right) == len(rows):
             yield Seen(rows[used], right[used], page.photo, page.index)
@@ -260,7 +260,7 @@ def _asked(page: Made, language: Language) -> Iterator[tuple[float | None, bool]
     kept = {question.number: question for question in finish(paper, document).questions}
     heads = [text for line in page.truth.lines for text, kind in line.segments if kind == "number"]
     numbers = {int(head.strip(".．")) for head in heads}
-    for number in sorted(number for number in numbers if number + 1 in numbers):
+    for number in sorted(number for number in numbers if number + 1 in numbers and page.printed[number - 1].answer):
         question = kept.get(number)
         right = question is not None and _same(question, page.printed[number - 1])
         yield (question.confidence if question else None), right
@@ -271,7 +271,7 @@ def _same(question: Question, printed: texts.Printed) -> bool:
     return (
         bare(question.stem) == bare(printed.stem)
         and options == [(letter, bare(text)) for letter, text in printed.options]
-        and question.answer == ([printed.answer] if printed.answer else None)
+        and question.answer == [printed.answer]
     )
 
 

@@ -1,4 +1,4 @@
-"""Makes the table of printed characters as the recogniser sees them (``engines/prints.npz``).
+"""Makes the table of printed characters as the recogniser sees them (``engines/models/prints.npz``).
 
     python -m benchmarks.ocr.prints SCAN.pdf …
 
@@ -37,7 +37,7 @@ PRINTED = ((25, "中"), (33, "的"))  # Sizes in pixels, as on scans of 150 and 
 LINE, BLUR, NEAR = 1.36, 0.6, 2  # Height of a line in em, blur in pixels, steps from where a character was printed
 DPI, SURE = 150, 0.995  # Of scans, and the confidence from which a character on them is taken
 Font = pymupdf.Font("china-t")
-TABLE = Path(prints.__file__).with_name(prints.TABLE)
+TABLE = Path(prints.__file__).with_name("models") / prints.TABLE
 
 
 def main(

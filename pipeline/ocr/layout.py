@@ -149,10 +149,14 @@ def _near(run: TextRun, buckets: dict[int, list[int]]) -> Iterator[int]:
 
 def _row_distance(run: TextRun, lead: TextRun, row: list[TextRun]) -> float | None:
     """Return how far a run is from a row's baseline in points, None where it does not belong."""
-    distance = abs(run.baseline - lead.baseline)
     if run.confidence is not None:  # boxes of words differ: that of a number ends above or below its stem's
-        distance = min(distance, abs(run.box.middle - lead.box.middle))
-        return distance if distance <= 0.45 * min(run.size, lead.size) else None
+        found = (
+            (min(abs(run.baseline - one.baseline), abs(run.box.middle - one.box.middle)), one.size)
+            for one in _beside(run, row)
+        )
+        distance, size = min(found)
+        return distance if distance <= 0.45 * min(run.size, size) else None
+    distance = abs(run.baseline - lead.baseline)
     if run.size >= SCRIPT_SIZE * lead.size:
         return distance if distance <= 0.35 * run.size else None
     # A small run belongs to a row as its super- or subscript only beside one of its words: other small
@@ -160,6 +164,14 @@ def _row_distance(run: TextRun, lead: TextRun, row: list[TextRun]) -> float | No
     box, reach = run.box, 0.6 * lead.size
     beside = any(max(box.x0 - other.box.x1, other.box.x0 - box.x1) < reach for other in row)
     return distance if distance <= 0.15 * lead.size or (beside and distance <= reach) else None
+
+
+def _beside(run: TextRun, row: Sequence[TextRun]) -> list[TextRun]:
+    """Return the words of a row right before and behind a run, since a row may lean; one that it overlaps is both."""
+    gaps = [(max(one.box.x0 - run.box.x1, run.box.x0 - one.box.x1), at) for at, one in enumerate(row)]
+    sides = [[gap for gap in gaps if (row[gap[1]].box.x0 < run.box.x0) is left] for left in (True, False)]
+    nearest = sorted(min(side) for side in sides if side)
+    return [row[at] for gap, at in nearest if gap >= 0 or gap == nearest[0][0]]
 
 
 def split_row(row: list[TextRun], gap: float = TAB_GAP) -> list[list[TextRun]]:

@@ -21,6 +21,7 @@ SAMPLE = 600  # questions that are looked at, evenly spread
 SHARED, ALL = 0.25, 0.5  # share of the questions whose edges tell of furniture; from which on rests need not be whole
 LEAST, EACH, EACH_SHARE = 8, 3, 0.03  # least number of questions for that; of those with each of several texts
 GOES_ON, APART = 0.2, 0.75  # share of the rests that may begin as no text does, 项目|的; that must differ
+AS_OFTEN = 0.3  # times the share of other texts that are whole: the least share of rests that are
 MOSTLY = 0.8  # share of the times of an edge from which on the longer one that has it counts in its place
 ELSEWHERE = 0.1  # share of its times up to which an edge of last options, or of right ones, may stand at the others
 
@@ -70,7 +71,7 @@ def _edge(row: dict[str, Any], places: Mapping[str, Sequence[Any]], beside: Sequ
     rests = group_values(pair for text in texts for pair in _edges(text, at) if pair[0] in often - own)
     apart = [(edge, rest) for edge, rest in rests.items() if len({*rest}) >= APART * len(rest)]
     rare = [(edge, rest) for edge, rest in apart if others[edge] <= ELSEWHERE * len(rest)]
-    good = {edge for edge, rest in rare if _fits(row, edge, rest, len(rest) / len(texts))}
+    good = {edge for edge, rest in rare if _fits(row, edge, rest, texts)}
     found = ([edge for edge, _ in _edges(text, at) if edge in good] for text in texts)
     told = Counter(edges[-1] for edges in found if edges)  # the longest
     names = ", ".join(repr(edge) for edge, _ in told.most_common(3))
@@ -89,8 +90,13 @@ def _common(run: Sequence[str], rest: str, at: str) -> str:
     return rest + shared[::-1] if at == "ends" else shared + rest
 
 
-def _fits(row: dict[str, Any], edge: str, rests: Sequence[str], share: float) -> bool:
-    """Return whether what is left is whole: 2分|下列, 首选的是|难度：易, not 项目|经理, 最可能的|诊断."""
+def _fits(row: dict[str, Any], edge: str, rests: Sequence[str], texts: Sequence[str]) -> bool:
+    """Return whether what is left is whole: 2分|下列, 首选的是|难度：易, not 项目|经理, 最可能的|诊断.
+
+    Where most texts share the edge it need not be whole, but whole as often as other texts are: not 甲|向乙借款 among
+    下列 and 关于.
+    """
+    share, whole = len(rests) / len(texts), re.compile(row.get("whole", ""))
     word = (_P.word_behind, _P.word_before) if row["at"] == "ends" else (_P.word_before, _P.word_behind)
     if any(edge.count(left) != edge.count(right) for left, right in ("()", "（）", "[]", "【】")):
         return False
@@ -103,8 +109,11 @@ def _fits(row: dict[str, Any], edge: str, rests: Sequence[str], share: float) ->
         return share >= ALL and (len(edge) >= LONG or asked)
     if row["at"] == "beginnings" and _share(_P.goes_on, rests) > GOES_ON:
         return False
-    most = share >= ALL and _P.chinese.match(edge.strip()) is not None
-    return most or _share(re.compile(row["whole"]), rests) >= row["enough"]
+    told = _share(whole, rests)
+    if share >= ALL and _P.chinese.match(edge.strip()):
+        others = [text for text in texts if edge not in (text[: len(edge)], text[-len(edge) :])]
+        return told >= _share(whole, others or rests) * AS_OFTEN
+    return told >= row["enough"]
 
 
 def _share(form: re.Pattern[str], texts: Sequence[str]) -> float:

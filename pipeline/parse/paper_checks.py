@@ -293,7 +293,8 @@ def _answer_before_first(judged: Judged) -> Findings:
     first = [draft for draft in questions if draft.run == questions[0].run]
     lines = [piece.text for piece in judged.paper.outline.preamble if piece.kind not in REGIONS]
     fields = split_fields("\n".join(lines))
-    if first and first[-1].answer is None and fields.answers and not fields.explanation:
+    cut = any(map(opens_option, lines)) and first and (first[0].number or 0) > 1  # E. 戊 / 答案：C / 23. …
+    if first and not cut and first[-1].answer is None and fields.answers and not fields.explanation:
         why = "an answer stands before the first question, so each may be the next one's"
         yield from ((draft, why) for draft in first)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,8 @@ class Prints:
     @cache
     def shipped(cls) -> Prints:
         """Return the views of ``TABLE``."""
-        return cls(dict(np.load(Path(__file__).with_name(TABLE))))
+        with files("build_dataset.pipeline.ocr.engines.models").joinpath(TABLE).open("rb") as file:
+            return cls(dict(np.load(file)))
 
     def distances(self, view: Values, chars: Sequence[str]) -> Values:
         """Return how far a view is from that of each printed character, 1 for one read right; they must be known."""

@@ -29,7 +29,7 @@ from build_dataset.pipeline.ocr.engines.prints import Prints
 from build_dataset.pipeline.ocr.glyphs import superscript
 from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Pixels, Word
 from build_dataset.pipeline.ocr.language.counts import as_likely, out_of_place, shipped_language
-from build_dataset.pipeline.ocr.language.letters import FLOOR, OPTION, is_ideograph, plain, share_of
+from build_dataset.pipeline.ocr.language.letters import FLOOR, is_ideograph, labels, plain, share_of
 from build_dataset.pipeline.ocr.params import RapidOcrParams
 from build_dataset.schemas.errors import UserError
 
@@ -136,10 +136,9 @@ class RapidEngine(OcrEngine):
         """Return a word whose unsure and strange characters are looked at again, in a wider and a narrower picture."""
         doubts = {doubt.at: doubt for doubt in word.doubts or ()}
         views = {at: [glyphs[at].view] for at in doubts}
-        labels = {found.end() - 1 for found in OPTION.finditer(word.text)}  # Their letters are known by their order
         for factor, around in _LOOKS:
-            told = (one for one in doubts.values() if word.text[one.at].isalnum() and one.at not in labels)
-            unsure = {one.at for one in told if share_of(word.text, one) < _AGAIN}
+            told = {at: one for at, one in doubts.items() if word.text[at].isalnum()}
+            unsure = {at for at, one in told.items() if share_of(word.text, one) < _AGAIN} - labels(word.text, told)
             if not (places := sorted(unsure.union(strange))):
                 break
             first, last = glyphs[max(0, places[0] - around)], glyphs[min(len(glyphs) - 1, places[-1] + around)]

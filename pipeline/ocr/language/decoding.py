@@ -93,7 +93,7 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
     """Return the words of a page as they are written, as sure as it is probable that all of a word is right."""
     drafts, found = drafts_of(words, language), []
     for word, draft, rows in zip(words, drafts, features(drafts, language), strict=True):
-        labels = {found.end() - 1 for found in letters.OPTION.finditer(draft.text)}
+        labels = letters.labels(draft.text, draft.doubts)
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
         told = dict(zip(places, probabilities(rows).tolist(), strict=True))
         changed = {at: draft.text[at] for at, seen in draft.changes.items() if plain(seen) != plain(draft.text[at])}

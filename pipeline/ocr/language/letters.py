@@ -34,8 +34,14 @@ _AS_LIKELY, _GREEK = 8.0, 100.0
 """Factors on the probability of another of the shape, which no language decides, and of one of another alphabet."""
 _OF_UNIT = re.compile(r"(?<=[A-Za-z])/(?=[dmμn]?L(?![A-Za-z]))")  # Nothing but a slash makes a unit: IU/L, mg/dL
 _BRACE = re.compile(r"(?<=[A-Za-z])\{(?=$|[^\x00-\x7f])(?![^}]*\})")  # It closes nowhere: the B{ of 维生素B₁
-OPTION = re.compile(r"(?:^|(?<=[\t ]))(?:[(（][A-Ha-h]|[A-H])(?=[.．、)）:：])")
+_OPTION = re.compile(r"(?:^|(?<=[\t ]))(?:[(（][A-Ha-h]|[A-H8])(?=[.．、)）:：])")
 """A label, whose letter is the next in order or no label to the parser; in brackets a capital may be read as small."""
+
+
+def labels(text: str, doubts: Mapping[int, Doubt]) -> set[int]:
+    """Return the places of letters that are known by their order; an 8 that may be the B between A and C is one."""
+    found = {label.end() - 1 for label in _OPTION.finditer(text)}
+    return {at for at in found if text[at] != "8" or (at in doubts and "B" in dict(doubts[at].others))}
 
 
 def is_ideograph(char: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -145,6 +146,21 @@ def test_recognised_words_are_parted_by_a_space_where_detection_saw_a_gap():
     assert lines([first, run(first.box.x1 + 13, 100, "B.需求", confidence=0.9)]) == ["A.知识\tB.需求"]
     number = run(50, 100, "11", confidence=0.9)
     assert lines([number, run(number.box.x1 + 1, 100, "A向甲借款", confidence=0.9)]) == ["11 A向甲借款"]
+
+
+@given(st.floats(-0.01, 0.01), st.floats(0, 13), st.lists(st.sampled_from([8.4, 9.0, 9.6]), min_size=9, max_size=9))
+def test_rows_of_recognised_words_may_lean_beside_those_of_another_column(lean, lower, sizes):
+    """Options of the left column stand between the rows of the right one, whose words are near them too."""
+
+    def column(x: float, y: float, first: int) -> Iterator[TextRun]:
+        for row in range(12):
+            stem = f"{first + row // 3}.下列说法中正确而且完整的是哪项"
+            for at, text in enumerate([[stem], ["A.甲项", "B.乙项", "C.丙项"], ["D.丁项", "E.戊项"]][row % 3]):
+                place, size = x + 80 * at, sizes[(row + at) % 9]
+                yield run(place, y + 13 * row + lean * place, text, size, confidence=0.9)
+
+    found = lines([*column(50, 100, 1), *column(330, 100 + lower, 5)])
+    assert "".join(word[0] for line in found for word in line.split("\t")) == "".join(f"{n}ABCDE" for n in range(1, 9))
 
 
 placed = st.builds(

@@ -10,6 +10,7 @@ import pytest
 
 from build_dataset.pipeline.ocr import engines, pages
 from build_dataset.pipeline.ocr.assemble import DocumentState
+from build_dataset.pipeline.ocr.engines import prints
 from build_dataset.pipeline.ocr.model import PageLine, PageRead, Rect
 from build_dataset.pipeline.ocr.pages import Job, PageStore, Recognition, TextLayerReader
 from build_dataset.pipeline.ocr.params import EngineName, OcrParams
@@ -52,6 +53,7 @@ def test_recognition_reaches_cleaning_and_not_layout():
 def test_models_and_the_confidence_table_are_part_of_the_embedded_engines_code():
     opened = [fingerprint._module(name).opens for name in reached("build_dataset.pipeline.ocr.engines.rapid")]
     assert any("build_dataset.pipeline.ocr.engines.models" in packages for packages in opened)
+    assert "build_dataset.pipeline.ocr.engines.models" in fingerprint._module(prints.__name__).opens
 
 
 def test_another_code_hash_is_another_key(monkeypatch, context, files_table):

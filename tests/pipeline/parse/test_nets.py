@@ -81,6 +81,27 @@ def test_a_long_beginning_of_all_stems_is_cut_off_where_it_is_known_and_else_dou
     assert [doubt.reason for doubt in found.doubts] == ([] if cut else ["repeated_text"])
 
 
+@pytest.mark.parametrize(
+    ("head", "begun", "doubted"),
+    [
+        ("甲", "向乙借款，", False),
+        ("依《样本典》", "所载，", False),
+        ("小明", "骑车上学，", False),
+        ("承上题，", "该处", False),
+        ("热题 ", "下列关于", True),
+        ("热题 ", "患者，", True),
+    ],
+)
+def test_a_beginning_of_most_stems_is_foreign_where_what_follows_begins_as_other_stems_do(head, begun, doubted):
+    """甲 before 向乙借款 is the text's own, since other stems begin with 下列; before 下列 a word is foreign."""
+    given = [
+        Reading(question(at, stem=f"{head}{begun}{text}" if at % 5 < 3 else f"下列关于{text}"))
+        for at in range(1, 41)
+        if (text := f"{NOUNS[at % 26]}与{NOUNS[(3 * at + 1) % 26]}项正确的是")
+    ]
+    assert [doubt.reason for doubt in cast("x.md", given).doubts] == ["repeated_text"] * doubted
+
+
 @settings(max_examples=20)
 @given(numbers=st.lists(st.integers(1, 9), min_size=4, max_size=12))
 def test_numbers_that_do_not_rise_at_the_end_of_last_options_belong_to_them(numbers):

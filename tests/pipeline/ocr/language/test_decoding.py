@@ -195,6 +195,8 @@ def test_the_letter_of_a_label_is_no_doubt_since_its_order_is_looked_at():
     for text in ("B. 甲状腺", "(B)甲状腺", "(b)甲状腺", "A.气虚\tB.血虚"):
         assert confidence(text, text, Doubt(text.lower().index("b"), 0.6, others=(("8", 0.39),))) > 0.97
     assert confidence("乙B型", "乙B型", Doubt(1, 0.6, others=(("8", 0.39),))) < 0.95
+    assert confidence("8.血虚", "8.血虚", Doubt(0, 0.6, others=(("B", 0.39),))) > 0.97, "between A and C it is a B"
+    assert confidence("8.血虚", "8.血虚", Doubt(0, 0.6, others=(("3", 0.39),))) < 0.95
 
 
 @pytest.mark.parametrize(
