@@ -13,9 +13,9 @@ learned from a folder is learned from all pages. Half of the pages make weights 
 line. The weights of all pages, which it prints, are in the form of ``pipeline/ocr/language/confidence.toml``. Take
 ``--seed`` for other texts.
 
-Then each page is parsed. Of the questions that stand on it whole, with an answer, it tells how many would be kept at
-each confidence by the weights in use, and how many of those are wrong in a letter or digit of stem, options or answer:
-what ``pipeline/clean/confidence.toml`` holds.
+Then each page is parsed. Of the questions that stand on it whole (with an answer, where others have one) it tells how
+many would be kept at each confidence by the weights in use, and how many of those are wrong in a letter or digit of
+stem, options or answer: what ``pipeline/clean/confidence.toml`` holds.
 """
 
 from __future__ import annotations
@@ -260,7 +260,9 @@ def _asked(page: Made, language: Language) -> Iterator[tuple[float | None, bool]
     kept = {question.number: question for question in finish(paper, document).questions}
     heads = [text for line in page.truth.lines for text, kind in line.segments if kind == "number"]
     numbers = {int(head.strip(".．")) for head in heads}
-    for number in sorted(number for number in numbers if number + 1 in numbers and page.printed[number - 1].answer):
+    keyed = any(one.answer for one in page.printed)
+    whole = sorted(number for number in numbers if number + 1 in numbers)
+    for number in (number for number in whole if page.printed[number - 1].answer or not keyed):
         question = kept.get(number)
         right = question is not None and _same(question, page.printed[number - 1])
         yield (question.confidence if question else None), right
@@ -271,7 +273,7 @@ def _same(question: Question, printed: texts.Printed) -> bool:
     return (
         bare(question.stem) == bare(printed.stem)
         and options == [(letter, bare(text)) for letter, text in printed.options]
-        and question.answer == [printed.answer]
+        and question.answer == ([printed.answer] if printed.answer else None)
     )
 
 

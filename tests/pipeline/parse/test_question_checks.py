@@ -302,6 +302,11 @@ def test_options_before_a_number_that_is_not_the_first_are_of_the_question_cut_o
     assert reasons(question(first), question(first + 1, answer="A"), before=before) == [found, found]
 
 
+@pytest.mark.parametrize(("first", "found"), [(7, []), (1, ["answers_disagree"])])
+def test_an_answer_behind_options_before_a_later_number_is_of_the_question_cut_off_before_it(first, found):
+    assert reasons(question(first), question(first + 1), before=["E. 戊", "答案：C"]) == [found, found]
+
+
 def test_what_stands_before_the_first_question_is_of_its_section():
     other = question(1, answer="A")
     other.run = 1
