@@ -174,7 +174,7 @@ def import_sheets(
     sheets = [(path, workbook.read(path, owner, sent)) for path in paths]
     for _, sheet in sheets:
         _refuse_uncounted(sheet.expert, params, ruling=any(screen.OPINIONS in data for _, data, _ in sheet.answers))
-    pulled, imported = folder.read_pulled(context.build, folder.SHEETS), []
+    taken, imported = list[read.PulledRows](), []
     for path, sheet in sheets:
         rows, faults = read.PulledRows(), [*sheet.refused.items()]
         for place, data, annotation in sheet.answers:
@@ -182,12 +182,20 @@ def import_sheets(
             answer = read.read_task(data, [annotation], {0: sheet.expert}, project)
             faults += [(place, f"{each.reason} ({each.detail}); the rest of the row counts") for each in answer.rejects]
             rows.extend(answer)
-        pulled = with_rows(pulled, rows)
+        taken.append(rows)
         lines = [f"sheet {workbook.MAIN!r}, row {place}: {why}" for place, why in sorted(faults)]
         imported.append((path, sheet, lines))
+    take_in(taken, params, context)
+    return imported
+
+
+def take_in(parts: Iterable[read.PulledRows], params: ReviewParams, context: Context) -> None:
+    """Add what came back in workbooks, one after the other, to what had come before."""
+    pulled = folder.read_pulled(context.build, folder.SHEETS)
+    for rows in parts:
+        pulled = with_rows(pulled, rows)
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
     folder.combine(context.build, params)
-    return imported
 
 
 def fits_cells(task: ReviewTask) -> bool:
