@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from build_dataset.pipeline.evaluate.scoring import Graded
-from build_dataset.pipeline.stats.intervals import Floats, Unit, interval_of_mean
+from build_dataset.pipeline.stats import Floats, Unit, interval_of_mean
 from build_dataset.schemas.evaluation import Comparison
 
 FEWEST = 3  # models whose order says something: two are in the same order half of the time

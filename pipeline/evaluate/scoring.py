@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from rapidfuzz.distance import LCSseq
 
-from build_dataset.pipeline.stats.intervals import Floats, Interval
+from build_dataset.pipeline.stats import Floats, Interval
 from build_dataset.schemas import data, grouping
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.evaluation import Outcome, Score, Sureness

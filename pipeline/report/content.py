@@ -11,7 +11,7 @@ from build_dataset.pipeline.export.card import labels_by_split
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.report import published
 from build_dataset.pipeline.report.build import Build, Section, notice
-from build_dataset.pipeline.stats.intervals import ENOUGH
+from build_dataset.pipeline.stats import ENOUGH
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.taxonomy import dimensions
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from build_dataset.annotation.label_studio.tasks import BLIND, PREFILLED
-from build_dataset.pipeline.stats import agreement as stats
+from build_dataset.pipeline import stats
 from build_dataset.schemas.annotations import Agreement, Annotation
 
 ALL = "all"  # experts together

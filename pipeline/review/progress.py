@@ -16,7 +16,7 @@ import polars as pl
 from build_dataset.annotation import adjudication, lexicon_annotator
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.inspect.bank import read_labelled
-from build_dataset.pipeline.stats.intervals import ENOUGH, Interval, Unit, interval_of_share
+from build_dataset.pipeline.stats import ENOUGH, Interval, Unit, interval_of_share
 from build_dataset.schemas import annotations, identity
 from build_dataset.schemas.questions import Question
 

@@ -22,9 +22,8 @@ from build_dataset.annotation.label_studio import projects, pull, read, screen
 from build_dataset.annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import folder, lineage, workbook
-from build_dataset.pipeline.review.exchange import cases, review_tasks, rulings_of
+from build_dataset.pipeline.review.exchange import HEADS, Ruling, cases, review_tasks, rulings_of
 from build_dataset.pipeline.review.progress import assignment
-from build_dataset.pipeline.review.rulings import HEADS, Ruling
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.errors import UserError

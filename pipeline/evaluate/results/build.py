@@ -13,7 +13,7 @@ from build_dataset.pipeline.evaluate.scoring import HUMAN, REVIEWED
 from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from build_dataset.pipeline.rendering.markdown import rendered
 from build_dataset.pipeline.rendering.tables import Table
-from build_dataset.pipeline.stats.intervals import Floats
+from build_dataset.pipeline.stats import Floats
 from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import Notice, counted
