@@ -156,10 +156,7 @@ def _read(questions: Sequence[Question]) -> Iterator[dict[str, tuple[Scores, Sco
 
 
 def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, Scores]) -> Scores:
-    """The score of each label that has a term list; a term counts once, at the best place where it stands.
-
-    ``before`` are shares of labels in the dimensions decided before.
-    """
+    """The score of each label: a term counts once, at its best place; ``before`` are shares in earlier dimensions."""
     words = lexicon(dimension)
     places: dict[str, float] = {}
     for terms_there, weight in terms:

@@ -103,10 +103,7 @@ def task(
 
 
 def model_version(annotators: Iterable[str]) -> str:
-    """Return the names of all annotators for people: ``lexicon + human_accuracy``.
-
-    One name for all tasks, because only predictions of the version that the project names are filled in.
-    """
+    """Return one name of all annotators, ``lexicon + human_accuracy``: the project fills in one version's labels."""
     names = sorted({*annotators}, key=lambda name: (name == annotator.MEASURED, name))
     return " + ".join(names)[:256] or "none"
 

@@ -56,10 +56,7 @@ _COUNTED = {
 
 
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
-    """Return comparison keys of questions, row by row.
-
-    ``key`` is of shared stem and stem, ``core`` and ``option_keys`` are parts; ``exact``: options in any order.
-    """
+    """Keys by question: ``key`` of case and stem, its ``core``, ``option_keys``; ``exact``: options in any order."""
     whole = pl.concat_str(*(_without_head(pl.col(part).fill_null("")) for part in ("shared_stem", "stem")))
     texts = pl.col("options").list.eval(pl.element().struct.field("text"))
     joined = comparison_key(texts.list.join(OPTION_BREAK).fill_null(""), keep=OPTION_BREAK)
@@ -189,10 +186,7 @@ meaning = lru_cache(maxsize=1 << 16)(Meaning)  # of a key, kept for the next com
 
 
 def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:
-    """The kind of twin and the reason, when two keys differ in what they turn on.
-
-    Kinds are ``negation``, ``sex``, ``age``, ``number``, ``unit`` and ``term``.
-    """
+    """The kind of twin (``Relation.kind``) and the reason, when two keys differ in what they turn on."""
     if first.key == second.key:
         return None
     if first.asks_for_wrong != second.asks_for_wrong or first.negations != second.negations:

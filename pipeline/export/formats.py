@@ -1,7 +1,4 @@
-"""Other people's formats: CMB's JSON, CMExam's CSV, task files for the tools that researchers evaluate with.
-
-Task files have the same questions, prompts and answers as ``evaluate``.
-"""
+"""Other people's formats: CMB's JSON, CMExam's CSV, task files with the questions and prompts of ``evaluate``."""
 
 import io
 import json

@@ -191,9 +191,9 @@ def remember_settled(build: Path, settled: Sequence[SettledDoubt]) -> None:
 
 
 def count_by_reason(settled: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the decisions on questions by the reason for which they waited, the commonest first.
+    """Return decisions (``SettledDoubt``) by the reason for which questions waited, the commonest first.
 
-    ``settled`` is a ``SettledDoubt`` table. A ``false_alarm`` was right as it stood in 19 of 20 cases, of 20 at least.
+    A ``false_alarm`` was right as it stood in 19 of 20 cases, of 20 at least.
     """
     decisions = {"kept": KEEP, "corrected": CORRECT, "rejected": DROP}
     numbers = {name: (pl.col("decision") == decision).sum() for name, decision in decisions.items()}

@@ -142,10 +142,7 @@ def held_by(pulled: pl.DataFrame, build: Path) -> dict[str, int]:
 
 
 def cancel(pulled: pl.DataFrame, build: Path, expert: str) -> int:
-    """Let go of what a lost workbook holds, so that others get it; return how many questions. What comes back counts.
-
-    Raises ``UserError`` where the expert holds nothing.
-    """
+    """Let go of what a lost workbook holds, so that others get it; return how many. What comes back counts."""
     held = held_by(pulled, build)
     if expert not in held:
         others = ", ".join(f"{who} {count}" for who, count in held.items()) or "nobody"
