@@ -1,4 +1,4 @@
-"""Statistics that several stages share: 95 % intervals, and coefficients of agreement. Pure.
+"""Statistics that several stages share: 95 % intervals, coefficients of agreement, tests and correlations. Pure.
 
 Intervals are Wilson's for shares, also of questions that share a case, and by a cluster bootstrap for anything else.
 
@@ -6,6 +6,7 @@ Of agreement, a *unit* is a question; its *ratings* are the labels that experts 
 for all resamples of a bootstrap at once, which libraries do not offer.
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,7 @@ Z95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
 ENOUGH = 30
 """Least number of observations for a useful share: with fewer its 95 % interval is wider than ± 18 points (Wilson, p
 = .5)."""
+_FEWEST = 3  # models whose order says something: two are in the same order half of the time
 _RESAMPLES = 1000
 _SEED = 20230605  # of every bootstrap: the same answers have the same interval in every run
 
@@ -252,3 +254,45 @@ def _beyond_chance(observed: Values, expected: Values, counts: LabelCounts) -> V
         # a single label is expected for certain
         coefficient = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
     return coefficient if counts.shape[1] > 1 else np.full_like(coefficient, np.nan)
+
+
+def paired_p(differences: Iterable[tuple[str, int]]) -> float:
+    """The two-sided exact p-value of the sign-flip test (Fisher 1935), of pairs of a cluster and a difference.
+
+    If two runs are equally good, the sum of a case's differences is as likely with the other sign. Where no questions
+    share a case, this is McNemar's exact test.
+    """
+    from scipy.stats import binom
+
+    sums = Counter[str]()
+    for cluster, difference in differences:
+        sums[cluster] += difference
+    spread: Floats = np.ones(1)  # probabilities of a total of -(size - 1) / 2 …, of all signs
+    for step, count in Counter(map(abs, sums.values())).items():
+        part = np.zeros(2 * step * count + 1)
+        part[:: 2 * step or 1] = binom.pmf(range(count + 1), count, 0.5) if step else 1.0
+        spread = np.asarray(np.convolve(spread, part), dtype=float)
+    total, middle = abs(sums.total()), len(spread) // 2
+    return min(1.0, float(2 * spread[middle + total :].sum())) if total else 1.0
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """P-values corrected for their number by the step-down method (Holm 1979)."""
+    order = np.argsort(values, kind="stable")
+    raised = np.minimum(1.0, np.arange(len(values), 0, -1) * np.array(values)[order])
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.maximum.accumulate(raised)  # never below a smaller p
+    return [float(value) for value in adjusted]
+
+
+def correlation(one: Sequence[float], other: Sequence[float], *, ranks: bool = False) -> float | None:
+    """Pearson's, or of ranks, ties sharing their mean, which is Spearman's; None where either does not vary."""
+    from scipy.stats import pearsonr, spearmanr
+
+    varies = len(set(one)) > 1 and len(set(other)) > 1
+    return float((spearmanr if ranks else pearsonr)(one, other).statistic) if varies else None
+
+
+def ranking(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Spearman's correlation of two orders of models (CMB, section 5.3 and table 7); None for fewer than three."""
+    return correlation(one, other, ranks=True) if len(one) >= _FEWEST else None

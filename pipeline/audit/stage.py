@@ -16,7 +16,7 @@ from build_dataset.pipeline.claims.explanations import Stated, read_explanation
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.dedup.keys import with_keys
 from build_dataset.pipeline.evaluate.extraction import extract
-from build_dataset.pipeline.rendering import html, markdown
+from build_dataset.pipeline.rendering import markup
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.evaluation import AuditItem, AuditRespondent
 from build_dataset.schemas.grouping import group_values
@@ -58,7 +58,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
         review=suspicious,
         files=_page(audited, answers, params, context),
         facts=facts,
-        notes=markdown.notes("build_dataset.pipeline.audit", models=models, **facts),
+        notes=markup.notes("build_dataset.pipeline.audit", models=models, **facts),
     )
 
 
@@ -237,7 +237,7 @@ def _page(audited: Audited, answers: Answers, params: AuditParams, context: Cont
         "verify": params.verify,
         "respondents": audited.respondents,
     }
-    return {PAGE: html.render("build_dataset.pipeline.audit:audit.html", **values)}
+    return {PAGE: markup.html_page("build_dataset.pipeline.audit:audit.html", **values)}
 
 
 def _votes(responses: Mapping[str, frozenset[str]]) -> list[tuple[str, list[str]]]:

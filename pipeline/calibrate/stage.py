@@ -12,7 +12,7 @@ from build_dataset.annotation import adjudication, annotator, lexicon_annotator
 from build_dataset.annotation.learned_annotator import LearnedAnnotator
 from build_dataset.annotation.params import CalibrateParams
 from build_dataset.pipeline import stats
-from build_dataset.pipeline.rendering import html, markdown
+from build_dataset.pipeline.rendering import markup
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas import annotations as records, errors, taxonomy
@@ -68,7 +68,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
             _compare(rows, {"annotator": one, "reference": other, "dimension": dimension}, judged)
     against = (row for row in rows.confusions if row.reference == EXPERTS)
     groups = groupby(against, lambda row: (row.annotator, row.dimension))  # the commonest come first
-    page = html.render(
+    page = markup.html_page(
         "build_dataset.pipeline.calibrate:calibration.html",
         name=context.dataset.name,
         opinions=opinions,
@@ -93,7 +93,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
             "reviewed_labels": opinions.experts.height,
             "annotators": sorted(opinions.annotators),
         },
-        notes=markdown.notes(
+        notes=markup.notes(
             "build_dataset.pipeline.calibrate",
             reviewed=opinions.experts.height > 0,
             annotators=opinions.annotators,

@@ -143,7 +143,7 @@ def print_files(config: ConfigBase, most: int, console: Console | None = None) -
 
 def print_template(template: str, it: object, console: Console | None = None) -> None:
     """Print a text of ``templates/`` about an object, with lines in the style that their first two characters name."""
-    from build_dataset.pipeline.rendering.markdown import rendered
+    from build_dataset.pipeline.rendering.markup import rendered
 
     for line in rendered(f"{_HERE}:{template}{either('', '.zh')}.txt", it=it).splitlines():
         if line.strip():

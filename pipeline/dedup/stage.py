@@ -15,7 +15,7 @@ from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import OPTION_BREAK, Compared, comparable_items, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
 from build_dataset.pipeline.dedup.relation import CONFLICT, SAME, Relation, keys_contradict, relate, translate_keys
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering.markup import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.questions import Cluster, Merge, Question, ReviewItem
 

@@ -20,17 +20,7 @@ from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.taxonomy import DIFFICULTY, dimensions
 
 WORDS = shipped_toml("build_dataset.pipeline.export", "words.toml")
-TASKS: Mapping[str, Mapping[str, str]] = {
-    "lm-eval": {
-        "lm_eval/{name}.yaml": "lm_eval.yaml",
-        "lm_eval/{name}_text.yaml": "lm_eval_text.yaml",
-        "lm_eval/{name}.py": "lm_eval.py",
-        "lm_eval/reader.py": "reader.py",
-    },
-    "inspect": {"inspect/{name}.py": "inspect.py", "inspect/reader.py": "reader.py"},
-    "opencompass": {"opencompass/{name}.py": "opencompass.py"},
-    "lighteval": {"lighteval/{name}.py": "lighteval.py"},
-}
+TASKS: Mapping[str, Mapping[str, str]] = WORDS["tasks"]
 """The files that each tool wants, by path under ``tasks/``, and what they are made from in ``handover/``."""
 _HANDOVER = files("build_dataset.pipeline.export") / "handover"
 

@@ -9,7 +9,7 @@ import polars as pl
 from build_dataset.pipeline.leaks import overlap
 from build_dataset.pipeline.leaks.files import read_texts
 from build_dataset.pipeline.leaks.params import LeaksParams
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering.markup import notes
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import file_sha256

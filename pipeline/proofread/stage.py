@@ -22,7 +22,7 @@ from build_dataset.annotation.llm_annotator import about_tokens, as_data
 from build_dataset.pipeline.clean.corrections import question_fields
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.proofread.params import KINDS, PROMPT, ProofreadParams
-from build_dataset.pipeline.rendering.markdown import request_notes
+from build_dataset.pipeline.rendering.markup import request_notes
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.identity import sha256

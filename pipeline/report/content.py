@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from build_dataset.pipeline.export.card import labels_by_split
-from build_dataset.pipeline.rendering.markdown import number
+from build_dataset.pipeline.rendering.markup import number
 from build_dataset.pipeline.report import published
 from build_dataset.pipeline.report.build import Build, Section, notice
 from build_dataset.pipeline.stats import ENOUGH

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from build_dataset.pipeline.rendering.markdown import percent
+from build_dataset.pipeline.rendering.markup import percent
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import item_text, spread_evenly
 from build_dataset.pipeline.review.folder import count_by_reason

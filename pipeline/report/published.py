@@ -11,7 +11,7 @@ import polars as pl
 
 from build_dataset.pipeline.export import card, formats
 from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
-from build_dataset.pipeline.rendering.markdown import number
+from build_dataset.pipeline.rendering.markup import number
 from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.pipeline.report.build import WORDS
 from build_dataset.schemas import questions, taxonomy

@@ -20,7 +20,7 @@ from build_dataset.annotation.label_studio.editable import changed_part
 from build_dataset.annotation.label_studio.screen import FLAG_NAMES, numbered_dimensions
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops as cut_outs
-from build_dataset.pipeline.rendering import html
+from build_dataset.pipeline.rendering import markup
 from build_dataset.pipeline.review import folder
 from build_dataset.pipeline.review.lineage import Lineage, trace
 from build_dataset.pipeline.review.progress import assignment, gold_questions, mix_in_gold, proposals
@@ -288,5 +288,5 @@ def shared_rulings(by_expert: Mapping[str, Sequence[Ruling]], closed: Set[str]) 
 
 def instruction(rows: Sequence[Ruling]) -> str:
     """Return rulings as the part of a page that Label Studio shows before the first question; empty without any."""
-    shown = [row.cells() for row in rows]
-    return html.render("build_dataset.pipeline.review:rulings.html", heads=HEADS, rows=shown).decode() if rows else ""
+    values = {"heads": HEADS, "rows": [row.cells() for row in rows]}
+    return markup.html_page("build_dataset.pipeline.review:rulings.html", **values).decode() if rows else ""

@@ -11,7 +11,7 @@ import polars as pl
 from build_dataset.annotation import adjudication
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.clean.corrections import tidied_items
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering.markup import notes
 from build_dataset.pipeline.review import agreement as agreeing, progress
 from build_dataset.pipeline.review.lineage import Lineage, QuestionChange, trace
 from build_dataset.pipeline.runtime.publish import find_rows, find_table

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from build_dataset.pipeline.releases import every_release
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering.markup import notes
 from build_dataset.pipeline.split import draw, units as parts
 from build_dataset.pipeline.split.draw import Contents, SplitDraw
 from build_dataset.pipeline.split.params import SplitParams

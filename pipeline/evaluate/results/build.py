@@ -11,7 +11,7 @@ from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.results import papers, view as views
 from build_dataset.pipeline.evaluate.scoring import HUMAN, REVIEWED
 from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
-from build_dataset.pipeline.rendering.markdown import rendered
+from build_dataset.pipeline.rendering.markup import rendered
 from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.pipeline.stats import Floats
 from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task

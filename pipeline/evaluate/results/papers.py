@@ -7,12 +7,13 @@ from statistics import mean as mean_of
 import polars as pl
 
 from build_dataset.annotation.rubric import aspects
-from build_dataset.pipeline.evaluate import comparing, grading, scoring
+from build_dataset.pipeline.evaluate import grading, scoring
 from build_dataset.pipeline.evaluate.judging.scores import AVERAGE
 from build_dataset.pipeline.evaluate.metrics import Over, metric, shown_in
 from build_dataset.pipeline.evaluate.results import view as views
-from build_dataset.pipeline.rendering.markdown import number
+from build_dataset.pipeline.rendering.markup import number
 from build_dataset.pipeline.rendering.tables import Cell, Table
+from build_dataset.pipeline.stats import ranking
 from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
 from build_dataset.schemas.wording import counted
 
@@ -132,7 +133,7 @@ def settings(scores: Sequence[Score], askings: Mapping[str, grading.RunSettings]
     for name, by_setting in measures.items():
         for one, other in combinations(by_setting, 2):
             shared = [model for model in by_setting[one] if model in by_setting[other]]
-            correlation = comparing.ranking(*([by_setting[each][model] for model in shared] for each in (one, other)))
+            correlation = ranking(*([by_setting[each][model] for model in shared] for each in (one, other)))
             if correlation is not None:
                 rows.append((name, one, other, len(shared), correlation))
     names = ("score", "setting_a", "setting_b", "models", "rank_correlation")
