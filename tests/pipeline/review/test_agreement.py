@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from build_dataset.pipeline import stats as coefficients
-from build_dataset.pipeline.review.agreement import agreement, agreement_by_part, agreement_with_annotators, draws_of
+from build_dataset.pipeline.review.stage import agreement, agreement_by_part, agreement_with_annotators, draws_of
 from build_dataset.pipeline.stats import Resampling, count_labels, interval, pair_table, value_of
 from tests.annotation.records import annotation
 
