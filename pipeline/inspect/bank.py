@@ -109,11 +109,8 @@ _CMEXAM = {"areaofcompetency": "competency", "difficultylevel": "difficulty"}
 def read_labelled(path: Path) -> list[Reviewed]:
     """The labelled questions of a file, in its order; rows without any label are passed over.
 
-    Columns are found as in every bank, those of dimensions by their English or Chinese names or CMExam's.
-
-    Raises:
-        UserError: no such file, no bank, no column of any dimension, or a label outside the set or no question, with
-            the row's number.
+    Columns are found as in every bank, those of dimensions by their English or Chinese names or CMExam's. Raises
+    ``UserError`` for no such file, no bank, no column of any dimension; a label outside the set or no question, by row.
     """
     if not path.is_file():
         raise UserError(f"no file {path}: correct [annotate] reviewed")

@@ -215,9 +215,8 @@ def exams(build: Build) -> Section | None:
     if not (splits := build.splits):
         return None
     tables = [table for table in (cmb_table1(splits), cmb_table2(splits)) if table]
-    if not tables:
-        return None
-    return Section({"tables": tables}, files={name: data for table in tables for name, data in table.files().items()})
+    files = {name: data for table in tables for name, data in table.files().items()}
+    return Section({"tables": tables}, files=files) if tables else None
 
 
 def lengths(build: Build) -> Section | None:
