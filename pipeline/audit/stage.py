@@ -183,17 +183,9 @@ def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, 
 
 def _review_items(cases: Sequence[AuditCase], params: AuditParams, conflicts: Mapping[str, object]) -> list[ReviewItem]:
     """Return the questions to look at; copies that contradict each other wait in dedup already."""
-    return [
-        ReviewItem(
-            item_id=case.question.question_id,
-            stage=STAGE,
-            reason=REASON,
-            detail="; ".join(_told(case)),
-            item=case.question.model_dump_json(exclude_none=True),
-        )
-        for case in cases
-        if case.suspicion >= params.verify and case.question.question_id not in conflicts
-    ]
+    doubted = (case for case in cases if case.suspicion >= params.verify)
+    new = (case for case in doubted if case.question.question_id not in conflicts)
+    return [ReviewItem.of(case.question, STAGE, REASON, "; ".join(_told(case))) for case in new]
 
 
 def _told(case: AuditCase) -> Iterator[str]:

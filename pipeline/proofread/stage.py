@@ -219,6 +219,7 @@ def _sum(values: Iterator[Any] | Sequence[Any]) -> Any:
     return None if None in known else round(sum(known), 6)
 
 
+_STAGE = "proofread"  # of what waits
 _UNREAD = "not_proofread"  # reason of questions about which no answer came; they are asked again
 _LEAST = 4  # characters of a place that people can find
 
@@ -235,7 +236,7 @@ def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
         outcome = reader.doubts(question)
         if isinstance(outcome, wire.Failed):
             failures.append((outcome.reason, outcome.detail))
-            waiting.append(_item(question, _UNREAD, f"{outcome.reason}: {outcome.detail}"))
+            waiting.append(ReviewItem.of(question, _STAGE, _UNREAD, f"{outcome.reason}: {outcome.detail}"))
             continue
         dropped += outcome[1]
         if doubts := [doubt for doubt in outcome[0] if doubt.kind not in params.ignore]:
@@ -243,7 +244,7 @@ def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
             # The first doubt's reason, and all doubts as evidence: stem: '乙状结场' → 乙状结肠; proofread_…: …
             (reason, first), *more = [(f"proofread_{doubt.kind}", _evidence(question, doubt)) for doubt in doubts]
             detail = "; ".join([first, *(f"{code}: {evidence}" for code, evidence in more)])
-            waiting.append(_item(question, reason, detail))
+            waiting.append(ReviewItem.of(question, _STAGE, reason, detail))
     kept = tables["questions"].filter(~pl.col("question_id").is_in([item.item_id for item in waiting]))
     bill = reader.bill()
     return Result(
@@ -277,11 +278,6 @@ def problems(params: ProofreadParams, dataset: DatasetParams) -> list[str]:  # n
     """Return what the model lacks; nothing while the stage is off."""
     missing = None if params.off() else params.missing()
     return [f"[proofread] {missing}"] if missing else []
-
-
-def _item(question: Question, reason: str, detail: str) -> ReviewItem:
-    item = question.model_dump_json(exclude_none=True)
-    return ReviewItem(item_id=question.question_id, stage="proofread", reason=reason, detail=detail, item=item)
 
 
 def _evidence(question: Question, doubt: DoubtedPlace) -> str:

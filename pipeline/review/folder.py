@@ -126,7 +126,6 @@ def _remember(path: Path, record: type[Record], now: pl.DataFrame, key: Sequence
     new = now.join(before.sort("since").unique(key, keep="last"), on=same, how="anti")
     if not new.is_empty():
         moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        path.parent.mkdir(parents=True, exist_ok=True)
         both = pl.concat([before, new.with_columns(since=pl.lit(moment)).select(before.columns)])
         replace_table(path, both.sort("since", *key))
 
@@ -231,7 +230,8 @@ def _read(path: Path, record: type[Record]) -> pl.DataFrame:
 
 
 def replace_table(path: Path, frame: pl.DataFrame) -> None:
-    """Write a table in one step: a reader sees the old one or the new one."""
+    """Write a table in one step, in its folder if need be: a reader sees the old one or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.new")
     write_table(frame, temporary)
     temporary.replace(path)

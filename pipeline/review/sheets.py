@@ -91,9 +91,7 @@ def export(
     rows = [(each.question_id, expert, *_sent(each)) for each in sent]
     both = pl.concat([before, pl.DataFrame(rows, before.schema, orient="row")])
     latest = both.unique(["question_id", "reviewer"], keep="last").sort("reviewer", "question_id")
-    out = context.build / folder.FOLDER / _OUT
-    out.parent.mkdir(parents=True, exist_ok=True)
-    folder.replace_table(out, latest)
+    folder.replace_table(context.build / folder.FOLDER / _OUT, latest)
     write(path, sent, expert, folder.owner_of(context), rulings)
     return len(wanted)
 

@@ -136,7 +136,6 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
     chosen = sample(given, params.scoring.sample, context.seed)
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)
     # Written first: a push that was interrupted has sent nothing whose author is not known here.
-    (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
     replace_table(context.build / SENT, records.SentAnswer.to_frame(each.sent for each in chosen))
     return send(replace(projects.SCORING, experts=params.scoring.overlap), tasks, review, context)
 
