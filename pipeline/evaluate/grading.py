@@ -12,7 +12,6 @@ from build_dataset.pipeline.evaluate.extraction import Extraction, extract, visi
 from build_dataset.pipeline.evaluate.extraction.task import READ
 from build_dataset.pipeline.evaluate.params import AskOptions, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
-from build_dataset.pipeline.evaluate.results.view import prompt_name
 from build_dataset.pipeline.evaluate.scoring import Graded
 from build_dataset.schemas.evaluation import Likelihood, Outcome, Prediction, Sureness, Task
 from build_dataset.schemas.identity import sha256
@@ -104,11 +103,6 @@ class RunSettings:
     prompt: str = ""
     shots: int = 0
     temperature: float = 0.0
-
-    @property
-    def setting(self) -> str:
-        """The manner of asking, for people."""
-        return " · ".join(filter(None, (prompt_name(self.prompt), f"{self.shots}-shot", f"T = {self.temperature:g}")))
 
 
 def run_settings(options: AskOptions) -> RunSettings:

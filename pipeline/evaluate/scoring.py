@@ -13,8 +13,7 @@ import numpy as np
 from rapidfuzz.distance import LCSseq
 
 from build_dataset.pipeline.stats import Floats, Interval, Unit, holm, interval_of_mean, paired_p
-from build_dataset.schemas import data, grouping
-from build_dataset.schemas.annotations import LabelStatus
+from build_dataset.schemas import annotations, data, grouping
 from build_dataset.schemas.evaluation import Comparison, Outcome, Score, Sureness
 from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.taxonomy import dimensions, exam_names
@@ -171,7 +170,7 @@ def _f1(matched: int, length: int, wanted: int) -> float:
 
 
 OVERALL = Slice("overall", "全部", "all")
-_REVIEWED = (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
+_REVIEWED = (annotations.LabelStatus.AGREED, annotations.LabelStatus.ADJUDICATED)
 REVIEWED = "reviewed"  # the label status of a question whose five labels experts settled
 _WORDS = data.shipped_toml("build_dataset.pipeline.evaluate", "slices.toml")
 _STATUS: dict[str, str] = _WORDS["label_status"]

@@ -13,8 +13,7 @@ from build_dataset.pipeline.evaluate import grading, scoring
 from build_dataset.pipeline.evaluate.extraction import visible_output
 from build_dataset.pipeline.evaluate.judging.scores import EXPERT
 from build_dataset.pipeline.evaluate.results.build import NOTES, Evaluated, plots, table_groups, unreviewed_warning
-from build_dataset.pipeline.evaluate.results.papers import table_name
-from build_dataset.pipeline.evaluate.results.view import REFERENCES, View, run_name, value
+from build_dataset.pipeline.evaluate.results.papers import REFERENCES, View, run_name, table_name, value
 from build_dataset.pipeline.rendering import markup
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import unfold
