@@ -75,11 +75,9 @@ def _without_head(text: pl.Expr) -> pl.Expr:
 
 
 def comparison_key(text: pl.Expr, keep: str = "") -> pl.Expr:
-    """The comparison key of a text column; characters in ``keep`` stay.
-
-    Traditional characters become simplified one by one: keys compare place by place, 軟體 and 软件 stay different.
-    """
+    """The comparison key of a text column; characters in ``keep`` stay."""
     text = _replaced(text, TYPED)  # before NFKC, which makes an o of the º in 38º
+    # One by one: keys compare place by place, 軟體 and 软件 stay different.
     simple = simple_forms() | VARIANTS
     text = text.str.normalize("NFKC").str.replace_many(list(simple), list(simple.values()))
     text = folded_case(text).str.replace_all(r"\s+", "").str.replace_many(_COUNTED, leftmost=True)

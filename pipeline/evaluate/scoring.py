@@ -89,11 +89,9 @@ def cluster_id(question: ReleaseRow) -> str:
 
 
 def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
-    """Return the accuracy of the people who answered a slice's questions; none where nothing is known of them.
-
-    Every respondent weighs the same, and every question where no number of respondents is known.
-    """
+    """Return the accuracy of the people who answered a slice's questions; none where nothing is known of them."""
     known = [(row.human_accuracy, row.respondents) for row in questions if row.human_accuracy is not None]
+    # Every respondent weighs the same, and every question where no number of respondents is known.
     counted = [(share, people) for share, people in known if people] or [(share, 1) for share, _ in known]
     if not counted:
         return []
@@ -224,10 +222,8 @@ def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
 
 
 def compare_runs(runs: Mapping[str, Sequence[Graded]]) -> list[Comparison]:
-    """Every pair of runs on the questions that both were asked, with p-values corrected for the number of pairs.
-
-    The test looks at the first answer of each run alone. Test and interval keep the questions of a case together.
-    """
+    """Every pair of runs on the questions that both were asked, with p-values corrected for the number of pairs."""
+    # Of each run the first answer alone. Test and interval keep the questions of a case together.
     firsts = {run: {item.item_id: item for item in items if item.repeat == 0} for run, items in runs.items()}
     compared = []
     for one, other in combinations(firsts, 2):

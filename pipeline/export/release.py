@@ -135,10 +135,8 @@ def _labels(labels: pl.DataFrame) -> pl.DataFrame:
 
 
 def _sources(tables: Tables) -> pl.DataFrame:
-    """Every place where each question stands, those of the copies merged into it included.
-
-    Read after the decisions of people: a question that waited in the parser's doubts is none of the parser's questions.
-    """
+    """Every place where each question stands, those of the copies merged into it included."""
+    # After the decisions of people: a question that waited in the parser's doubts is none of the parser's questions.
     read = tables.get("clean/questions", tables["questions"])
     merged = tables["merges"].select("question_id", "survivor_id")
     row, page = pl.when(pl.col("pages").is_null()).then("number"), pl.col("pages").list.first()

@@ -77,10 +77,7 @@ _NONE = Rejection.to_frame([])
 
 
 def story_of(tables: Tables, splits: Mapping[str, pl.DataFrame], rejects: Sequence[Rejection]) -> dict[str, Any]:
-    """Return counts of all questions by what became of them (none without the parsed ones), and of the released ones.
-
-    ``wrong_at_most`` is not exceeded in 95 of 100 cases; ``twins`` are families.
-    """
+    """Return counts of all questions by what became of them, none without the parsed ones, and of those released."""
     whole = pl.concat(rows.with_columns(split=pl.lit(name)) for name, rows in splits.items())
     given = dict(tables) | {"dedup/merges": tables["merges"], "export/rejects": Rejection.to_frame(rejects)}
     counts: dict[str, Counter[str]] = {name: Counter() for name in OUTCOMES}
@@ -100,11 +97,11 @@ def story_of(tables: Tables, splits: Mapping[str, pl.DataFrame], rejects: Sequen
         "read_by_ocr": len(read),
         "unsure": unsure,
         "wrong_expected": round(expected),
-        "wrong_at_most": int(poisson.ppf(0.95, expected)) if expected else 0,
+        "wrong_at_most": int(poisson.ppf(0.95, expected)) if expected else 0,  # not exceeded in 95 of 100 cases
         "labels": int(whole.select(pl.col(list(dimensions())).count()).sum_horizontal().sum()),
         "reviewed": int((statuses != LabelStatus.UNREVIEWED.value).sum()),
         "keys_by_people": decided.join(whole, on="question_id", how="semi")["question_id"].n_unique(),
-        "twins": families["family"].n_unique(),
+        "twins": families["family"].n_unique(),  # families
         "twins_in_test": families.filter(split="test").height,
         "twins_left_out": tables.get("split/rejects", _NONE).filter(reason="twin_in_test").height,
     }

@@ -155,10 +155,7 @@ class DecidedRow:
 def _judged(
     path: Path, cells: Mapping[int, Mapping[str, str]], known: Mapping[str, room.Waiting], outcome: Decided
 ) -> list[DecidedRow]:
-    """Return the rows that are decided, by themselves or by one of the same kind; tell what cannot be taken.
-
-    Where more rows contradict themselves than fit, a column was sorted or moved alone, and none is taken.
-    """
+    """Return the rows that are decided, by themselves or by one of the same kind; tell what cannot be taken."""
     problems, rows, contradictory = dict[int, str](), list[DecidedRow](), 0
     seen, alike = set[str](), dict[tuple[str, tuple[str, ...]], str]()
     for number, row in cells.items():
@@ -174,6 +171,7 @@ def _judged(
         if decided.decision and _word(row["scope"]) == "like":
             alike[kind_of(decided.waiting)] = decided.decision
     outcome.notes += [f"{path}, row {number}: {problem}" for number, problem in problems.items()]
+    # Where more rows contradict themselves than fit, a column was sorted or moved alone.
     if contradictory >= _MANY and contradictory > sum(bool(each.decision) for each in rows):
         why = "more rows contradict themselves than fit: was a column sorted or moved alone?"
         outcome.notes.append(f"{path}: nothing is taken, {why} Mend that, and import it again")

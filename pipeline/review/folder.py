@@ -190,14 +190,11 @@ def remember_settled(build: Path, settled: Sequence[SettledDoubt]) -> None:
 
 
 def count_by_reason(settled: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return decisions (``SettledDoubt``) by the reason for which questions waited, the commonest first.
-
-    A ``false_alarm`` was right as it stood in 19 of 20 cases, of 20 at least.
-    """
+    """Return decisions (``SettledDoubt``) by the reason for which questions waited, the commonest first."""
     decisions = {"kept": KEEP, "corrected": CORRECT, "rejected": DROP}
     numbers = {name: (pl.col("decision") == decision).sum() for name, decision in decisions.items()}
     counts = settled.group_by("reason").agg(settled=pl.len(), **numbers)
-    alarm = (pl.col("settled") >= 20) & (pl.col("kept") >= 0.95 * pl.col("settled"))
+    alarm = (pl.col("settled") >= 20) & (pl.col("kept") >= 0.95 * pl.col("settled"))  # right as it stood in 19 of 20
     return counts.with_columns(false_alarm=alarm).sort(-pl.col("settled").cast(int), "reason").to_dicts()
 
 
