@@ -159,9 +159,9 @@ def _weigh(opinions: Matrix, labels: NDArray[np.intp]) -> Matrix:
 
 
 def _pool(weights: Matrix, opinions: Matrix) -> Matrix:
-    scores = np.tensordot(weights, opinions, 1)
-    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+    from scipy.special import softmax
+
+    return np.asarray(softmax(np.tensordot(weights, opinions, 1), axis=1))
 
 
 def fold_rows(folds: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:

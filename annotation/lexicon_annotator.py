@@ -53,10 +53,8 @@ class Lexicon:
         self._by_length = sorted(self.weights, key=lambda term: (-len(term), term))
 
     def find(self, texts: Sequence[str]) -> list[list[str]]:
-        """The terms in each text from left to right, the longest at each place, none inside another.
-
-        Many texts at once: an Aho–Corasick automaton is ten times as fast as looking place by place.
-        """
+        """The terms in each text from left to right, the longest at each place, none inside another."""
+        # Many at once: an Aho–Corasick automaton is ten times as fast as looking place by place.
         return pl.Series(texts, dtype=pl.String).str.extract_many(self._by_length, leftmost=True).to_list()
 
 
@@ -119,11 +117,9 @@ def scored_dimensions() -> list[str]:
 
 
 def _verdict(dimension: str, scores: Scores, shares: Scores) -> Verdict | None:
-    """Return the label with the largest share; None where that is small, or no term and no exam's name speaks for it.
-
-    A label that wins by what every question gives it is no finding: 不符合 of a text without any term.
-    """
+    """Return the label with the largest share; None where that is small, or no term and no exam name speaks for it."""
     best = max(shares, key=lambda zh: shares[zh])
+    # A label that wins by what every question gives it is no finding: 不符合 of a text without any term.
     if shares[best] < _ENOUGH or scores[best] <= lexicon(dimension).bases[best]:
         return None
     label = next(each for each in dimensions()[dimension].labels if each.zh == best)
@@ -156,10 +152,7 @@ def _read(questions: Sequence[Question]) -> Iterator[dict[str, tuple[Scores, Sco
 
 
 def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, Scores]) -> Scores:
-    """The score of each label that has a term list; a term counts once, at the best place where it stands.
-
-    ``before`` are shares of labels in the dimensions decided before.
-    """
+    """The score of each label: a term counts once, at its best place; ``before`` are shares in earlier dimensions."""
     words = lexicon(dimension)
     places: dict[str, float] = {}
     for terms_there, weight in terms:

@@ -1,7 +1,4 @@
-"""Labels questions by asking a language model, one request a question.
-
-The prompt holds instructions and label definitions first and the question last, so that its prefix is the same for all.
-"""
+"""Labels questions by a language model, one request each; the question stands last, so that all share a prefix."""
 
 import json
 import math
@@ -298,14 +295,11 @@ def estimate_requests(
     asked: Iterable[wire.ChatRequest],
     store: wire.AnswerStore,
     what: str,
-    answer: int,
+    answer_tokens: int,
     *,
     batched: bool = False,
 ) -> str:
-    """Return tokens and cost of the requests that are not stored, in one line; asks nobody and needs no key.
-
-    ``answer`` are the tokens of one answer.
-    """
+    """Return tokens and cost of the requests that are not stored, in one line; asks nobody and needs no key."""
     requests = {request.key(options): request for request in asked}
     stored = store.get_many(requests)
     missing = [request for key, request in requests.items() if key not in stored]
@@ -313,7 +307,7 @@ def estimate_requests(
     texts = [message["content"] for each in missing for message in each.messages]
     tokens = sum(map(about_tokens, (*forms, *texts))) + _MESSAGE_TOKENS * len(texts)
     number = f"{len(missing):,} {what} ({len(stored):,} answered before)" if stored else f"{len(missing):,} {what}"
-    return options.told(number, tokens, len(missing) * answer, digits=4, batched=batched)
+    return options.told(number, tokens, len(missing) * answer_tokens, digits=4, batched=batched)
 
 
 def estimate(

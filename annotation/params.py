@@ -6,8 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import NonNegativeInt, model_validator
 
 from build_dataset.annotation.llm.options import LlmOptions
-from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.identity import file_sha256
+from build_dataset.schemas import errors, identity
 from build_dataset.schemas.params import Address, Params, Person, Share, VariableName, non_semantic, option
 
 
@@ -91,9 +90,9 @@ class AnnotateParams(Params):
 def file_digest(path: Path, option: str) -> str:
     """Hex SHA-256 of a file, for fingerprints in place of its path; ``option`` is what to correct without one."""
     try:
-        return file_sha256(path)
+        return identity.file_sha256(path)
     except OSError as error:
-        raise UserError(f"{path}: {error.strerror}: correct {option}") from None
+        raise errors.UserError(f"{path}: {error.strerror}: correct {option}") from None
 
 
 class ReviewParams(Params):

@@ -126,7 +126,7 @@ LAYERS = (  # from the commands at the top to the records at the bottom
     ("box", "order and machinery", ("catalogue/", "config.py", "runtime/", "stage.py")),
     ("box", "stages", tuple(stage.name for stage in STAGES)),
     ("box", "looking at results", ("inspect/", "explain.py", "set_aside.py", "crop.py")),
-    ("box", "shared by stages", ("rendering/", "stats/", "claims/", "releases.py", "archives.py")),
+    ("box", "shared by stages", ("rendering/", "stats.py", "claims/", "releases.py", "archives.py")),
     ("box", "", ("text.py", "characters.py", "patterns.py")),
     (
         "mind",

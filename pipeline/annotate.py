@@ -11,7 +11,7 @@ from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
 from build_dataset.annotation.llm.messages import AnswerStore, other_models
 from build_dataset.annotation.params import AnnotateParams
 from build_dataset.pipeline.inspect.bank import read_labelled
-from build_dataset.pipeline.rendering.markdown import request_notes
+from build_dataset.pipeline.rendering.markup import request_notes
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview

@@ -15,7 +15,7 @@ from PIL import Image
 from build_dataset.pipeline import archives, stage
 from build_dataset.pipeline.ocr import interfaces, joining, params
 from build_dataset.pipeline.ocr.readers import reader
-from build_dataset.pipeline.rendering.html import data_uri
+from build_dataset.pipeline.rendering.markup import data_uri
 from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.publish import find_rows
 from build_dataset.schemas.errors import UnreadableDocument, UserError

@@ -92,15 +92,13 @@ def line_places(spans: Iterable[documents.Span]) -> Iterator[tuple[int, int]]:
 def set_aside(
     build: Path, stage: str, wanted: Callable[[pl.Expr], pl.Expr]
 ) -> Iterator[tuple[str, StageEvent, str | None]]:
-    """Yield what a stage rejected, left waiting or merged, of ids that are ``wanted``: id, event and item as JSON.
-
-    All questions of a row of review wait, such as the copies of one with contradicting keys.
-    """
+    """Yield what a stage rejected, left waiting or merged, of ids that are ``wanted``: id, event and item as JSON."""
     name = pl.col("name")
     for outcome in ("rejected", "waiting"):
         if (frame := find_table(build, f"{stage}/{TABLES[outcome]}")) is None:
             continue
         ids = pl.concat_list(*(column for column in ("item_id", "question_ids") if column in frame.columns))
+        # All questions of a row of review wait, such as the copies of one with contradicting keys.
         named = frame.with_columns(name=ids.list.unique(maintain_order=True)).explode("name")
         whole = pl.col("item").is_null() & ~pl.col("item_id").is_first_distinct()  # numbers 5–29 were not found: once
         for row in named.filter(wanted(name)).filter(~whole).iter_rows(named=True):

@@ -99,10 +99,7 @@ class Context:
 
     @contextmanager
     def progress(self, total: int | None, what: str) -> Iterator[Callable[[int], None]]:
-        """A progress bar with an ETA over ``total`` units of ``what``; call the yielded function to advance.
-
-        It is silent where nobody watches.
-        """
+        """A progress bar with an ETA, silent where nobody watches; call the yielded function to advance."""
         columns = (
             bars.TextColumn("  [progress.description]{task.description}"),
             bars.BarColumn(bar_width=30),

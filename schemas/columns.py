@@ -66,7 +66,7 @@ def option_of(header: str) -> tuple[str, str] | None:
     for word in sorted(map(plain_header, vocabulary()["options"]["words"]), key=len, reverse=True):
         rest = name.removeprefix(word) if name.startswith(word) else name.removesuffix(word)
         if rest != name and _LABEL.fullmatch(rest):
-            return word, _upper(rest)
+            return word, str(_CHINESE.index(rest) + 1) if rest in _CHINESE else rest.upper()
     is_label = len(name) == 1 and name.upper() in vocabulary()["options"]["labels"]
     return ("", name.upper()) if is_label else None
 
@@ -92,10 +92,6 @@ def option_groups(headers: Sequence[str]) -> dict[str, dict[str, str]]:
         if in_turn and len(numbers) <= len(vocabulary()["options"]["labels"]):  # 1 … 80 are numbers of questions
             by_word[f"{word}1"] = {chr(65 + at - numbers[0]): labels[str(at)] for at in numbers}
     return by_word
-
-
-def _upper(label: str) -> str:
-    return str(_CHINESE.index(label) + 1) if label in _CHINESE else label.upper()
 
 
 STEM, OPTIONS, SHARED = (

@@ -1,7 +1,4 @@
-"""Records of reading: raw files, documents, pages, lines, rows of tabular sources; traces of the parser's decisions.
-
-A trace is one row for each item of a paper, and one for the paper's other lines.
-"""
+"""Records of reading: raw files, documents, pages, lines, rows of tabular sources; traces of the parser's decisions."""
 
 from enum import StrEnum
 from typing import Self

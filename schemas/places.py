@@ -90,10 +90,7 @@ def places_in(text: str, unsure: Iterable[documents.UnsureCharacter] | None) -> 
 
 
 def unsure_told(question: questions.Question) -> str:
-    """Return a Chinese and an English sentence that name the unsure characters: 瘪 (or 痹) in option C.
-
-    One that the question's texts do not hold is its key's, or is named with what stands beside it.
-    """
+    """Return a Chinese and an English sentence that name the unsure characters: 瘪 (or 痹) in option C."""
     whole = [char.text[:60] for char in question.unsure or () if len(char.text) > 1]
     if whole:
         return f"最不确定的一行 least sure line: '{whole[0]}'"
@@ -101,6 +98,7 @@ def unsure_told(question: questions.Question) -> str:
     named: dict[tuple[str, str], None] = {}
     for char, places in sorted(find_unsure(texts, question.unsure or ()), key=lambda pair: pair[0].sure):
         around = f"'{char.before}{char.text}{char.after}'"
+        # One that the question's texts do not hold is its key's, or is named with what stands beside it.
         field = places[0].field if places else "answer" if char.text in (question.answer or ()) else ""
         zh, en = field_name(field) if field else (f"{around}中", around)
         zh_other, en_other = (f"（或{char.other}）", f" (or {char.other})") if char.other else ("", "")

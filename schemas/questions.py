@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 from pydantic import Field
 
@@ -113,6 +113,12 @@ class ReviewItem(Record):
     reason: str
     detail: str
     item: str | None = None
+
+    @classmethod
+    def of(cls, question: Question, stage: str, reason: str, detail: str) -> Self:
+        """Return a whole question that waits."""
+        item = question.model_dump_json(exclude_none=True)
+        return cls(item_id=question.question_id, stage=stage, reason=reason, detail=detail, item=item)
 
 
 class DoubtedPlace(Record):

@@ -20,7 +20,7 @@ from build_dataset import annotation, pipeline, schemas
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.evaluate.prompting import Task, load_template
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.pipeline.rendering.markdown import environment
+from build_dataset.pipeline.rendering.markup import environment
 
 PACKAGES = (schemas, annotation, pipeline)
 EXTRAS = {"ray", "torch", "transformers", "peft", "label_studio_sdk", "paddleocr"}

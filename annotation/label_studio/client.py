@@ -59,10 +59,7 @@ class Project(NamedTuple):
 
 
 class Studio:
-    """A connection to a Label Studio server.
-
-    Every method raises ``UserError`` when the server is down, refuses the token, or is something else.
-    """
+    """A connection to a server; methods raise ``UserError`` if it is down, refuses the token or is something else."""
 
     def __init__(self, url: str, token: str, *, key_env: str, timeout: float) -> None:
         self.url = url.rstrip("/")

@@ -1,7 +1,5 @@
 """The kinds of projects (``kinds.toml``); finding a folder's own project, or making it exactly once."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +20,41 @@ _TITLE_LENGTH = 50  # characters: what Label Studio allows
 
 class NothingToSendError(UserError):
     """There is nothing to send, and nothing was sent before."""
+
+
+class Owner(NamedTuple):
+    """The owner of a project: two folders may give their datasets one name."""
+
+    dataset: str
+    token: str  # of the folder, drawn once
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of project."""
+
+    name: str  # `review`, `adjudication`, `verification`, `scoring`
+    zh: str
+    purpose: str
+    experts: int  # people for each question
+    config: Callable[[], str]  # its screen
+    prune: bool  # True where questions that nobody answered leave it when they no longer belong there
+    nothing: str  # message for when there is nothing to send
+    command: str  # sends its questions; for messages
+    expert: str = ""  # its expert where each has a project; empty where all share one
+
+    @property
+    def key(self) -> str:
+        """The name of its folder and in its marker: ``review``, ``review of zhang@example.org``."""
+        return f"{self.name} of {quote(self.expert, safe='@+')}" if self.expert else self.name
+
+    def marker(self, owner: Owner) -> str:
+        """Return what identifies the project: it stands in its description, whatever people call it."""
+        return f"[build-dataset {self.key}: {owner.dataset} #{owner.token}]"
+
+    def description(self, owner: Owner) -> str:
+        """Return its description, with the marker."""
+        return f"{self.purpose} {self.marker(owner)}"
 
 
 def find(studio: Studio, kind: Kind, owner: Owner, *, listed: Sequence[Project] | None = None) -> Project | None:
@@ -87,41 +120,6 @@ def wait_until(count: Callable[[], int], least: int) -> int:
 def pause(times: float = 1) -> None:
     """Pause, so that the server can finish its work."""
     time.sleep(min(SETTLE_PAUSE * times, SETTLE_SECONDS))
-
-
-class Owner(NamedTuple):
-    """The owner of a project: two folders may give their datasets one name."""
-
-    dataset: str
-    token: str  # of the folder, drawn once
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of project."""
-
-    name: str  # `review`, `adjudication`, `verification`, `scoring`
-    zh: str
-    purpose: str
-    experts: int  # people for each question
-    config: Callable[[], str]  # its screen
-    prune: bool  # True where questions that nobody answered leave it when they no longer belong there
-    nothing: str  # message for when there is nothing to send
-    command: str  # sends its questions; for messages
-    expert: str = ""  # its expert where each has a project; empty where all share one
-
-    @property
-    def key(self) -> str:
-        """The name of its folder and in its marker: ``review``, ``review of zhang@example.org``."""
-        return f"{self.name} of {quote(self.expert, safe='@+')}" if self.expert else self.name
-
-    def marker(self, owner: Owner) -> str:
-        """Return what identifies the project: it stands in its description, whatever people call it."""
-        return f"[build-dataset {self.key}: {owner.dataset} #{owner.token}]"
-
-    def description(self, owner: Owner) -> str:
-        """Return its description, with the marker."""
-        return f"{self.purpose} {self.marker(owner)}"
 
 
 _KINDS = shipped_toml("build_dataset.annotation.label_studio", "kinds.toml")

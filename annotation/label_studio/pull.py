@@ -31,11 +31,9 @@ _KEY = list(_ORDER["annotations"])  # names one annotation; the server may give 
 
 @dataclass(frozen=True)
 class Pulled:
-    """Tables of everything that was pulled of one project so far, and how to go on from there.
+    """Tables of everything that was pulled of one project so far, and how to go on from there."""
 
-    Tables, not records: a pull of one change among 20,000 annotations touches the rows of one question.
-    """
-
+    # Tables, not records: a pull of one change among 20,000 annotations touches the rows of one question.
     reviews: pl.DataFrame = field(default_factory=lambda: ExpertReview.to_frame([]))
     corrections: pl.DataFrame = field(default_factory=lambda: Correction.to_frame([]))
     rejects: pl.DataFrame = field(default_factory=lambda: Rejection.to_frame([]))
@@ -137,10 +135,8 @@ def pull(
 
 
 def with_known_times(before: Pulled, after: Pulled) -> Pulled:
-    """Return what was pulled now, with the earlier times of answers that are there anew in place of others.
-
-    Whoever copies a project by export and import gives its answers new ids and the time of the import.
-    """
+    """Return what was pulled now, with the earlier times of answers that are there anew in place of others."""
+    # Whoever copies a project by export and import gives its answers new ids and the time of the import.
     content, same = ["question_id", "reviewer", "answer"], [*_KEY, "updated_at"]
     lost = before.annotations.join(after.annotations, on=same, how="anti").sort("updated_at")
     lost = lost.unique(content, keep="first", maintain_order=True).select(*content, earlier="updated_at")

@@ -106,23 +106,19 @@ def version_of(content_hash: str, key: str) -> str:
 
 
 def with_own_time(annotation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an annotation with the time at which its author gave it, and without the item that says so.
-
-    An answer that was imported bears the time of the import; it says itself when it was given, which counts until its
-    author changes it: the server notes nobody who changed it before.
-    """
+    """Return an annotation with the time at which its author gave it, and without the item that says so."""
     items = annotation.get("result") or []
     times = [item["value"]["text"] for item in items if item.get("from_name") == screen.ANSWERED]
     result = [item for item in items if item.get("from_name") != screen.ANSWERED]
+    # An answer that was imported bears the time of the import; it says itself when it was given, which counts until its
+    # author changes it: the server notes nobody who changed it before.
     moment = times[0][-1] if times and annotation.get("updated_by") is None else annotation["updated_at"]
     return {**annotation, "result": result, "updated_at": timestamp(moment)}
 
 
 def _author(annotation: Mapping[str, Any], people: Mapping[int, str]) -> tuple[str | None, tuple[str, str] | None]:
-    """Return who made an annotation, None where nobody knows; and what is wrong with the signature.
-
-    Label Studio takes any ``completed_by`` from anybody, but notes itself in ``updated_by`` who sent it.
-    """
+    """Return who made an annotation, None where nobody knows; and what is wrong with the signature."""
+    # Label Studio takes any ``completed_by`` from anybody, but notes itself in ``updated_by`` who sent it.
     users = (annotation.get(field) for field in ("completed_by", "updated_by"))
     ids = (user.get("id") if isinstance(user, Mapping) else user for user in users)  # one endpoint gives a mapping
     author, sender = (each if isinstance(each, int) else None for each in ids)

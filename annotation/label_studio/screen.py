@@ -112,12 +112,10 @@ def _rendered(name: str, *styles: str, **values: Any) -> str:
 
 
 def _keys() -> dict[str, tuple[str, str]]:
-    """Return a row of keys for each dimension whose labels it can hold, and for the next ones a key that is held.
-
-    Difficulty, which has levels, gets digits.
-    """
+    """Return a row of keys for each dimension whose labels it can hold, and for the next ones a key that is held."""
     free, chords = list(_ROWS), iter(_CHORDS)
     row_of = {}
+    # Difficulty, which has levels, gets digits.
     for dimension in sorted(dimensions().values(), key=lambda each: each.name != DIFFICULTY):
         if row := next((row for row in free if len(row) >= len(dimension.labels)), ""):
             row_of[dimension.name] = row

@@ -4,8 +4,6 @@ It lives in its own virtual environment and keeps its data and its credentials i
 to a file that only its owner can read, and are never arguments of a process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -47,16 +45,6 @@ class Account:
     password: str = field(default_factory=partial(secrets.token_urlsafe, 12))
     token: str = field(default_factory=partial(secrets.token_hex, 20))  # for the API
     admin: bool = False
-
-
-def create_accounts(installation: Installation, home: Path, accounts: Iterable[Account]) -> None:
-    """Create the database in ``home`` if it is not there (about 40 s), and the accounts that are missing."""
-    home.mkdir(parents=True, exist_ok=True)
-    home.chmod(0o700)
-    script = str(files("build_dataset.annotation.label_studio") / "_accounts.py")
-    command = [str(installation.venv / "bin" / "python"), script]
-    secret = json.dumps([asdict(account) for account in accounts])
-    _run(command, f"cannot set up Label Studio in {home}", input=secret, env=installation.environment(home))
 
 
 def require_free(port: int) -> None:
@@ -111,6 +99,16 @@ def _run(command: list[str], complaint: str, **more: Any) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, **more)  # noqa: S603 (our own words)
     if done.returncode != 0:
         raise UserError(f"{complaint}: {_last_line(done.stderr or done.stdout)}")
+
+
+def create_accounts(installation: Installation, home: Path, accounts: Iterable[Account]) -> None:
+    """Create the database in ``home`` if it is not there (about 40 s), and the accounts that are missing."""
+    home.mkdir(parents=True, exist_ok=True)
+    home.chmod(0o700)
+    script = str(files("build_dataset.annotation.label_studio") / "_accounts.py")
+    command = [str(installation.venv / "bin" / "python"), script]
+    secret = json.dumps([asdict(account) for account in accounts])
+    _run(command, f"cannot set up Label Studio in {home}", input=secret, env=installation.environment(home))
 
 
 app = typer.Typer(help="Install and start Label Studio for the experts' review.", no_args_is_help=True)

@@ -82,11 +82,9 @@ def tasks_of(
 
 
 def by_uncertainty(tasks: Sequence[ReviewTask], groups: Mapping[str, str | None]) -> list[ReviewTask]:
-    """Tasks, the least certain first; Label Studio serves them in the order in which they came.
-
-    A task without a score, the least of its labels' confidences, counts as uncertain. A group stays together.
-    """
+    """Tasks, the least certain first; Label Studio serves them in the order in which they came."""
     group_of = [groups.get(each.question_id) or each.question_id for each in tasks]
+    # A task without a score, the least of its labels' confidences, counts as uncertain. A group stays together.
     scores = [(each.prediction or {}).get("score") or 0.0 for each in tasks]
     places = grouping.group_values(zip(group_of, range(len(tasks)), strict=True))
     first = {group: (min(scores[at] for at in those), those[0]) for group, those in places.items()}
@@ -103,10 +101,7 @@ def task(
 
 
 def model_version(annotators: Iterable[str]) -> str:
-    """Return the names of all annotators for people: ``lexicon + human_accuracy``.
-
-    One name for all tasks, because only predictions of the version that the project names are filled in.
-    """
+    """Return one name of all annotators, ``lexicon + human_accuracy``: the project fills in one version's labels."""
     names = sorted({*annotators}, key=lambda name: (name == annotator.MEASURED, name))
     return " + ".join(names)[:256] or "none"
 

@@ -104,10 +104,7 @@ def classify(error: Exception, options: LlmOptions) -> Fault:
 def fault_of_status(
     status: int, code: str | None, options: LlmOptions, wait: float | None = None, *, foreign: bool = False
 ) -> Fault:
-    """The fault behind an HTTP status that is not 2xx; ``foreign`` where the reply is no JSON, so no API's.
-
-    Raises ``UserError`` where no request can succeed.
-    """
+    """The fault behind an HTTP status that is not 2xx; ``foreign`` where the reply is no JSON, so no API's."""
     cases = {
         "firewall": status == 403 and foreign,
         "key": status == 401 or (status == 403 and code not in _FAULTS["codes"]["refused"]),
@@ -182,10 +179,7 @@ def worst_cost(request: ChatRequest, options: LlmOptions, *, batched: bool = Fal
 
 
 def waste_cost(waste: Waste, options: LlmOptions) -> tuple[float, float]:
-    """Return the certain cost of calls without a usable answer, and the highest cost that the others may have had.
-
-    The possible cost of a batch counts at the full price.
-    """
+    """Return the certain cost of calls without a usable answer, and the most, at full price, of those unseen."""
     known = options.cost(waste.prompt_tokens, waste.completion_tokens)
     return known or 0.0, options.cost(waste.most_prompt, waste.most_completion) or 0.0
 

@@ -253,10 +253,7 @@ def _tokens(value: object) -> int | None:
 
 
 def _logprobs(choice: Mapping[str, Any], text: str) -> list[list[float]] | None:
-    """Length in bytes and log-probability of each token of the text; None where its tokens are not given.
-
-    Some servers trim the text: tokens before and after it, and what of them lies outside, are left out.
-    """
+    """Length in bytes and log-probability of each token of the text; None where its tokens are not given."""
     try:
         pieces = []
         for token in choice["logprobs"]["content"]:
@@ -267,6 +264,7 @@ def _logprobs(choice: Mapping[str, Any], text: str) -> list[list[float]] | None:
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
     content = text.encode()
+    # Some servers trim the text: tokens before and after it, and what of them lies outside, are left out.
     start = b"".join(piece for piece, _ in pieces).find(content)
     if start < 0 or any(math.isnan(logprob) for _, logprob in pieces):
         return None

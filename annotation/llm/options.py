@@ -104,11 +104,8 @@ def price_lists() -> list[dict[str, Any]]:
     return sorted(content["lists"], key=lambda prices: str(prices["date"]), reverse=True)
 
 
-def openai_client(options: LlmOptions, kind: str = "") -> Any:
-    """Return a client of the openai SDK without retries of its own: a request that is sent twice is paid twice.
-
-    ``kind`` is ``""`` or ``"Async"``, as the SDK's names begin.
-    """
+def openai_client(options: LlmOptions, kind: Literal["", "Async"] = "") -> Any:
+    """Return a client of the openai SDK without retries of its own: a request that is sent twice is paid twice."""
     import openai
 
     with errors.trusted_certificates():

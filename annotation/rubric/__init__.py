@@ -40,8 +40,5 @@ class ShownAnswer:
 
     @property
     def id(self) -> str:
-        """A name of exactly what is shown, from which nobody can read who wrote it.
-
-        Two runs that answer alike share it, so that people score that answer once.
-        """
+        """A name of exactly what is shown, not of who wrote it: runs that answer alike share it, and their score."""
         return "ans-" + identity.sha256(*(str(getattr(self, each.name)) for each in fields(self)))[:16]

@@ -20,7 +20,7 @@ from build_dataset.annotation.annotator import Annotator
 from build_dataset.annotation.learned_annotator import LearnedAnnotator
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions, shares_of
 from build_dataset.pipeline.inspect.bank import read_labelled
-from build_dataset.pipeline.stats.intervals import wilson
+from build_dataset.pipeline.stats import wilson
 
 FIRST = 300
 BARE = {"options": [], "answer": None, "explanation": None}

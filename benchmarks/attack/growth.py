@@ -156,7 +156,7 @@ def targets() -> dict[str, Callable[[str], object]]:
     from build_dataset.pipeline.clean.params import CleanParams
     from build_dataset.pipeline.dedup.keys import with_keys
     from build_dataset.pipeline.evaluate.extraction import extract
-    from build_dataset.pipeline.leaks.tokens import tokenise
+    from build_dataset.pipeline.leaks.overlap import tokenise
     from build_dataset.pipeline.parse.answer_cells import Options, read_answer
     from build_dataset.pipeline.parse.keylines import grid, line_pairs
     from build_dataset.schemas.questions import Question

@@ -20,15 +20,10 @@ from benchmarks.extraction.measure import Output, outputs
 from build_dataset.pipeline.claims import Text, fold, folding, grammar, mentions as named
 from build_dataset.pipeline.claims.lexicon import WordFinder
 from build_dataset.pipeline.evaluate import extraction
-from build_dataset.pipeline.evaluate.extraction import listed, rules
+from build_dataset.pipeline.evaluate.extraction import rules
 
 _NEVER = re.compile(r"(?!)")
-_HOLDERS = {
-    "mentions": [named._P],
-    "folding": [folding._P],
-    "grammar": [grammar._P],
-    "answers": [extraction._P, rules._P, listed._P],
-}
+_HOLDERS = {"mentions": [named._P], "folding": [folding._P], "grammar": [grammar._P], "answers": [rules._P]}
 
 
 def outcome(output: Output) -> tuple[bool, bool, str | None]:

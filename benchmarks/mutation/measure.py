@@ -23,7 +23,7 @@ from pathlib import Path
 from benchmarks.mutation.choice import Choice
 from benchmarks.mutation.mutants import PACKAGES, ROOT, Mutant, draw
 from benchmarks.mutation.recording import Recording, Row, copy_to, environment
-from build_dataset.pipeline.stats.intervals import wilson
+from build_dataset.pipeline.stats import wilson
 
 
 class Workers:

@@ -23,9 +23,9 @@ from benchmarks.proofread.plants import ERRORS, KINDS, Planted, plant, sound_que
 from build_dataset.annotation.llm.messages import Failed
 from build_dataset.pipeline.clean.corrections import question_fields
 from build_dataset.pipeline.proofread.params import ProofreadParams
-from build_dataset.pipeline.proofread.reader import Proofreader
+from build_dataset.pipeline.proofread.stage import Proofreader
 from build_dataset.pipeline.runtime.store import ItemStore
-from build_dataset.pipeline.stats.intervals import wilson
+from build_dataset.pipeline.stats import wilson
 from tests.annotation.scripted_server import Reply, ScriptedServer
 from tests.making import Silent
 from tests.pipeline.proofread.second_reader import answer, doubt, texts

@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
-from build_dataset.pipeline.evaluate.comparing import holm, paired_p
+from build_dataset.pipeline.stats import holm, paired_p
 
 _DESIGNS = ((160, 1, 0.0), (40, 4, 0.0), (40, 4, 1.0), (40, 4, 2.0), (20, 8, 1.0), (60, 3, 1.0), (12, 4, 1.0))
 """Cases, questions of each, and the standard deviation of a model's luck with a case, in logits."""

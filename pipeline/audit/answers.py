@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from build_dataset.pipeline.dedup.keys import with_keys
 from build_dataset.pipeline.evaluate import grading, submission
@@ -18,10 +18,8 @@ Letters = frozenset[str]
 Answers = dict[str, dict[str, Letters]]  # the letters that each respondent gave, by question and respondent
 
 
-class _AnswerRow(BaseModel):
+class _AnswerRow(BaseModel, coerce_numbers_to_str=True):
     """An answer of others."""
-
-    model_config = ConfigDict(coerce_numbers_to_str=True)
 
     id: str | None = None  # the question_id, where the answer was made with our files
     question: str | None = None

@@ -16,7 +16,7 @@ from build_dataset.pipeline.claims.explanations import Stated, read_explanation
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.dedup.keys import with_keys
 from build_dataset.pipeline.evaluate.extraction import extract
-from build_dataset.pipeline.rendering import html, markdown
+from build_dataset.pipeline.rendering import markup
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.evaluation import AuditItem, AuditRespondent
 from build_dataset.schemas.grouping import group_values
@@ -58,7 +58,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
         review=suspicious,
         files=_page(audited, answers, params, context),
         facts=facts,
-        notes=markdown.notes("build_dataset.pipeline.audit", models=models, **facts),
+        notes=markup.notes("build_dataset.pipeline.audit", models=models, **facts),
     )
 
 
@@ -183,17 +183,9 @@ def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, 
 
 def _review_items(cases: Sequence[AuditCase], params: AuditParams, conflicts: Mapping[str, object]) -> list[ReviewItem]:
     """Return the questions to look at; copies that contradict each other wait in dedup already."""
-    return [
-        ReviewItem(
-            item_id=case.question.question_id,
-            stage=STAGE,
-            reason=REASON,
-            detail="; ".join(_told(case)),
-            item=case.question.model_dump_json(exclude_none=True),
-        )
-        for case in cases
-        if case.suspicion >= params.verify and case.question.question_id not in conflicts
-    ]
+    doubted = (case for case in cases if case.suspicion >= params.verify)
+    new = (case for case in doubted if case.question.question_id not in conflicts)
+    return [ReviewItem.of(case.question, STAGE, REASON, "; ".join(_told(case))) for case in new]
 
 
 def _told(case: AuditCase) -> Iterator[str]:
@@ -237,7 +229,7 @@ def _page(audited: Audited, answers: Answers, params: AuditParams, context: Cont
         "verify": params.verify,
         "respondents": audited.respondents,
     }
-    return {PAGE: html.render("build_dataset.pipeline.audit:audit.html", **values)}
+    return {PAGE: markup.html_page("build_dataset.pipeline.audit:audit.html", **values)}
 
 
 def _votes(responses: Mapping[str, frozenset[str]]) -> list[tuple[str, list[str]]]:

@@ -20,7 +20,7 @@ from scipy.special import expit, gammaln, log_expit, logit, logsumexp, softmax
 
 from build_dataset.pipeline.audit.answers import Answers, Letters
 from build_dataset.pipeline.claims.explanations import Stated
-from build_dataset.pipeline.stats.intervals import ENOUGH, Floats, wilson
+from build_dataset.pipeline.stats import ENOUGH, Floats, wilson
 from build_dataset.schemas.evaluation import Evidence
 from build_dataset.schemas.questions import Question
 

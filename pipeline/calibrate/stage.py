@@ -11,10 +11,10 @@ import polars as pl
 from build_dataset.annotation import adjudication, annotator, lexicon_annotator
 from build_dataset.annotation.learned_annotator import LearnedAnnotator
 from build_dataset.annotation.params import CalibrateParams
-from build_dataset.pipeline.rendering import html, markdown
+from build_dataset.pipeline import stats
+from build_dataset.pipeline.rendering import markup
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
-from build_dataset.pipeline.stats import agreement, intervals
 from build_dataset.schemas import annotations as records, errors, taxonomy
 from build_dataset.schemas.questions import Question
 
@@ -68,7 +68,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
             _compare(rows, {"annotator": one, "reference": other, "dimension": dimension}, judged)
     against = (row for row in rows.confusions if row.reference == EXPERTS)
     groups = groupby(against, lambda row: (row.annotator, row.dimension))  # the commonest come first
-    page = html.render(
+    page = markup.html_page(
         "build_dataset.pipeline.calibrate:calibration.html",
         name=context.dataset.name,
         opinions=opinions,
@@ -93,7 +93,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
             "reviewed_labels": opinions.experts.height,
             "annotators": sorted(opinions.annotators),
         },
-        notes=markdown.notes(
+        notes=markup.notes(
             "build_dataset.pipeline.calibrate",
             reviewed=opinions.experts.height > 0,
             annotators=opinions.annotators,
@@ -126,7 +126,7 @@ def _against_experts(
     more: dict[str, Any] = {"calibration_error": None if error is None else round(error, 4), "cost_per_correct": price}
     for threshold in STEPS:  # the lowest above which labels are surely as right as the target, and their share
         taken = judged.filter(pl.col("confidence") >= threshold)
-        if taken.height and intervals.wilson(int(taken["right"].sum()), taken.height)[0] >= target:
+        if taken.height and stats.wilson(int(taken["right"].sum()), taken.height)[0] >= target:
             more |= {"threshold": threshold, "accepted": round(taken.height / judged.height, 4)}
             break
     _compare(rows, about | {"reference": EXPERTS}, judged, **more)
@@ -150,8 +150,8 @@ def calibration_error(bins: pl.DataFrame) -> float | None:
 def _compare(rows: CalibrationRows, about: dict[str, str], judged: pl.DataFrame, **more: Any) -> None:
     """Add an annotator's agreement with a reference in a dimension; ``more`` are further columns."""
     items, same = judged.height, int(judged["right"].sum())
-    low, high = intervals.wilson(same, items)
-    kappa = agreement.value_of(agreement.cohen_kappa, agreement.pair_table(judged.select("label", "expected").rows()))
+    low, high = stats.wilson(same, items)
+    kappa = stats.value_of(stats.cohen_kappa, stats.pair_table(judged.select("label", "expected").rows()))
     row = dict.fromkeys(records.Calibration.model_fields) | about | {"items": items, "same": same}
     row |= {"accuracy": round(same / items, 4), "low": round(low, 4), "high": round(high, 4)}
     row |= {} if kappa is None else {"kappa": round(kappa, 4)}

@@ -1,7 +1,4 @@
-"""The words of the grammar, one character each, and their places in a text.
-
-``<ANSWER>`` in a pattern stands for the character of that word.
-"""
+"""The words of the grammar, one character each (``<ANSWER>`` in a pattern), and their places in a text."""
 
 import re
 from collections import defaultdict

@@ -114,7 +114,7 @@ def _file_name(name: str) -> str:
 
 def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> None:
     """Show every stage and file: state, counts, time and cost; or with --waiting what people decided, by reason."""
-    from build_dataset.pipeline.review.settled import count_by_reason
+    from build_dataset.pipeline.review.folder import count_by_reason
     from build_dataset.pipeline.runtime.runner import Runner
     from build_dataset.pipeline.runtime.sources import SOURCES
 

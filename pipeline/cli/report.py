@@ -16,7 +16,7 @@ from rich.table import Column, Table
 
 from build_dataset.pipeline.cli.language import either, is_chinese, stage_name, translated, word
 from build_dataset.pipeline.config import ConfigBase
-from build_dataset.schemas.errors import UserError
+from build_dataset.schemas import data, errors
 from build_dataset.schemas.identity import is_note
 from build_dataset.schemas.wording import counted, in_both_languages
 
@@ -29,14 +29,7 @@ _HERE = "build_dataset.pipeline.cli"
 _WIDEST = 1000  # columns of text
 _FILES = 12  # files listed at the end of a run; `status` lists more
 _ALARMS = 8  # files whose remedy is told
-_PLACES = (
-    ("report", "index.html", "open this first"),
-    ("report", "waiting.xlsx", "decide here"),
-    ("evaluate", "results.md", "scores"),
-    ("export", "README.md", "dataset card"),
-    ("*", "rejects.xlsx", "taken out, why"),
-    ("*", "review.xlsx", "waiting, why"),
-)
+_PLACES: list[tuple[str, str, str]] = data.shipped_toml(_HERE, "templates/commands.toml")["first"]
 """Stage, or ``*`` for each, name and description of the files that people open first."""
 
 
@@ -143,7 +136,7 @@ def print_files(config: ConfigBase, most: int, console: Console | None = None) -
 
 def print_template(template: str, it: object, console: Console | None = None) -> None:
     """Print a text of ``templates/`` about an object, with lines in the style that their first two characters name."""
-    from build_dataset.pipeline.rendering.markdown import rendered
+    from build_dataset.pipeline.rendering.markup import rendered
 
     for line in rendered(f"{_HERE}:{template}{either('', '.zh')}.txt", it=it).splitlines():
         if line.strip():
@@ -157,7 +150,7 @@ def save(path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}") from None
+        raise errors.UserError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def print_json(content: Any) -> None:

@@ -12,14 +12,10 @@ from build_dataset.pipeline.api import stage_names
 from build_dataset.pipeline.cli.language import translated
 from build_dataset.pipeline.cli.report import print_line, print_template, save, shown
 from build_dataset.pipeline.config import FILE_NAME, ConfigBase, load
-from build_dataset.schemas import errors, wording
+from build_dataset.schemas import data, errors, wording
 from build_dataset.schemas.dataset import DatasetParams
 
-_OPEN_LABELS = {
-    "unreviewed": "not reviewed by any expert",
-    "disputed": "disputed",
-    "single": "seen by one expert of two",
-}
+_OPEN_LABELS: dict[str, str] = data.shipped_toml("build_dataset.pipeline.cli", "templates/commands.toml")["open_labels"]
 """Statuses of labels that nobody has settled."""
 
 

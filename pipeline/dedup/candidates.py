@@ -73,10 +73,8 @@ def sliced(keys: pl.DataFrame, text: pl.Expr) -> Iterator[list[str]]:
 
 
 def _shingled(texts: list[str]) -> list[str]:
-    """Texts in letters with a sign for each three letters in a row; others as they are.
-
-    All long texts in letters have much the same pairs of letters: nearly every two of them would be compared.
-    """
+    """Texts in letters with a sign for each three letters in a row; others as they are."""
+    # All long texts in letters have much the same pairs of letters: nearly every two of them would be compared.
     return [_triples(text) if in_letters(text) else text for text in texts]
 
 

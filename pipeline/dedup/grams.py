@@ -78,10 +78,8 @@ class Vocabulary:
         return part
 
     def rarities(self, grams: Grams) -> NDArray[np.int64]:
-        """Return how many bigrams of each text are met nowhere else: (texts,), the fewer, the cleaner it was read.
-
-        All are zero where there are too few texts for that to be evidence.
-        """
+        """Return how many bigrams of each text are met nowhere else: (texts,), the fewer, the cleaner it was read."""
+        # None where there are too few texts for that to be evidence.
         rare = (self._counts_of(grams.codes) <= 1) & self.is_evidence  # its own text counts it once
         return np.bincount(grams.rows[rare], minlength=grams.texts)
 

@@ -56,10 +56,7 @@ _COUNTED = {
 
 
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
-    """Return comparison keys of questions, row by row.
-
-    ``key`` is of shared stem and stem, ``core`` and ``option_keys`` are parts; ``exact``: options in any order.
-    """
+    """Keys by question: ``key`` of case and stem, its ``core``, ``option_keys``; ``exact``: options in any order."""
     whole = pl.concat_str(*(_without_head(pl.col(part).fill_null("")) for part in ("shared_stem", "stem")))
     texts = pl.col("options").list.eval(pl.element().struct.field("text"))
     joined = comparison_key(texts.list.join(OPTION_BREAK).fill_null(""), keep=OPTION_BREAK)
@@ -78,11 +75,9 @@ def _without_head(text: pl.Expr) -> pl.Expr:
 
 
 def comparison_key(text: pl.Expr, keep: str = "") -> pl.Expr:
-    """The comparison key of a text column; characters in ``keep`` stay.
-
-    Traditional characters become simplified one by one: keys compare place by place, 軟體 and 软件 stay different.
-    """
+    """The comparison key of a text column; characters in ``keep`` stay."""
     text = _replaced(text, TYPED)  # before NFKC, which makes an o of the º in 38º
+    # One by one: keys compare place by place, 軟體 and 软件 stay different.
     simple = simple_forms() | VARIANTS
     text = text.str.normalize("NFKC").str.replace_many(list(simple), list(simple.values()))
     text = folded_case(text).str.replace_all(r"\s+", "").str.replace_many(_COUNTED, leftmost=True)
@@ -189,10 +184,7 @@ meaning = lru_cache(maxsize=1 << 16)(Meaning)  # of a key, kept for the next com
 
 
 def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:
-    """The kind of twin and the reason, when two keys differ in what they turn on.
-
-    Kinds are ``negation``, ``sex``, ``age``, ``number``, ``unit`` and ``term``.
-    """
+    """The kind of twin (``Relation.kind``) and the reason, when two keys differ in what they turn on."""
     if first.key == second.key:
         return None
     if first.asks_for_wrong != second.asks_for_wrong or first.negations != second.negations:

@@ -135,11 +135,9 @@ class TextPair:
         return any(self._rare(edit, side)) and not is_word
 
     def _rare(self, edit: Edit, side: int) -> list[bool]:
-        """Return whether each bigram of a reading is met there alone or, where a character changed, by chance.
-
-        Bigrams that stand in a core but not in the key, because a set phrase stood between, say nothing.
-        """
+        """Return whether each bigram of a reading is met there alone or, where a character changed, by chance."""
         text = _FRAME + (self.first, self.second)[side] + _FRAME
+        # Bigrams that stand in a core but not in the key, because a set phrase stood between, say nothing.
         around = [pair for pair in pairwise((edit.old_place, edit.new_place)[side]) if "".join(pair) in text]
         rare = [self.vocabulary.count(a, b) <= 1 for a, b in around]
         if any(rare) or not (edit.old, edit.new)[side]:

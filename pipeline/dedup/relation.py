@@ -69,10 +69,8 @@ def compare_stems(
 
 
 def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPair, *, agreed: bool) -> bool:
-    """Return whether every change is a misreading or, with the same options and answer, a slip.
-
-    Set phrases are misread too: the keys are compared before the cores.
-    """
+    """Return whether every change is a misreading or, with the same options and answer, a slip."""
+    # Set phrases are misread too: the keys are compared before the cores.
     pairs = (first.key, second.key, content_edits(first.key, second.key)), (first.core, second.core, changes)
     share = _MISREAD_AGREED if agreed else _MISREAD
     for text, other, differences in pairs:

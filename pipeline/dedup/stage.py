@@ -15,7 +15,7 @@ from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import OPTION_BREAK, Compared, comparable_items, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
 from build_dataset.pipeline.dedup.relation import CONFLICT, SAME, Relation, keys_contradict, relate, translate_keys
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering.markup import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.questions import Cluster, Merge, Question, ReviewItem
 
@@ -65,13 +65,11 @@ class Resolver:
         return pairs, items, self._vocabulary.of(framing), self._params
 
     def resolve(self, pairs: Iterable[tuple[int, int]], resolution: Resolution) -> Resolution:
-        """Settle all ``pairs``, the most alike first, and add what becomes of them to what was ``found``.
-
-        A pair is settled by the best copies of either side: each is compared with one or two, not with all others.
-        """
+        """Settle all ``pairs``, the most alike first, and add what becomes of them to the ``resolution``."""
         same = DisjointSet(self._items)
         best: dict[int, int] = {}
         for pair in pairs:
+            # By the best copies of either side: each is compared with one or two, not with all others.
             one, other = (best.get(same[row], row) for row in pair)
             if one == other or (relation := self._relation(one, other)) is None:  # settled by others already
                 continue
@@ -116,16 +114,14 @@ class Resolver:
                 resolution.merges += [(row, leader, how.kind, how.score, how.reason) for row, how in copies.items()]
 
     def _disputed(self, followers: dict[int, dict[int, Relation]]) -> list[list[int]]:
-        """Leaders with their copies whose answers contradict each other, the best first.
-
-        Copies that answer differently can stand under two leaders, worded like other questions. Both then wait.
-        """
+        """Leaders with their copies whose answers contradict each other, the best first."""
         leader_of = {row: leader for leader, copies in followers.items() for row in (leader, *copies)}
         groups, disputed = DisjointSet(followers), set[int]()
         for leader, copies in followers.items():
             keys = [translate_keys(self._items[row].keys, how.labels) for row, how in copies.items()]
             if any(starmap(keys_contradict, combinations(dict.fromkeys([self._items[leader].keys, *keys]), 2))):
                 disputed.add(leader)  # its own copies contradict each other
+        # Copies that answer differently can stand under two leaders, worded like other questions. Both then wait.
         for row, leader in leader_of.items():
             for other in self._contradictions.get(row, ()):
                 groups.merge(leader, leader_of[other])
@@ -170,10 +166,7 @@ def clusters(ids: list[str], groups: Sequence[str | None], gone: Iterable[int], 
 
 
 def run(tables: Tables, params: DedupParams, context: Context) -> Result:
-    """Merge what is the same, cluster what is related, set aside what contradicts itself.
-
-    All copies of a question whose answers contradict each other wait for a person; none of them survives.
-    """
+    """Merge what is the same, cluster what is related, let all copies that contradict each other wait for a person."""
     questions = tables.get("proofread/questions", tables["questions"])
     if not questions["question_id"].is_sorted():
         questions = questions.sort("question_id")

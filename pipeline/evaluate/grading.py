@@ -1,7 +1,6 @@
 """From a raw output to a prediction and a grade; the settings of a run."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,19 +9,14 @@ from typing import Any
 
 from build_dataset.pipeline.evaluate.backends import Generation
 from build_dataset.pipeline.evaluate.extraction import Extraction, extract, visible_output
+from build_dataset.pipeline.evaluate.extraction.task import READ
 from build_dataset.pipeline.evaluate.params import AskOptions, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
-from build_dataset.pipeline.evaluate.results.view import prompt_name
 from build_dataset.pipeline.evaluate.scoring import Graded
 from build_dataset.schemas.evaluation import Likelihood, Outcome, Prediction, Sureness, Task
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.release import ReleaseRow
 
-_REFUSAL = re.compile(
-    r"无法(?:回答|提供|协助|给出|帮助|满足)|不能(?:回答|提供|协助|给出)|拒绝回答|不便回答|抱歉|对不起|作为(?:一个|一名)?(?:AI|人工智能)"
-    r"|I(?:'m| am) sorry|I can(?:no|')t (?:help|assist|answer|provide)|As an AI",
-    re.IGNORECASE,
-)
 READABLE = (Outcome.ANSWERED, Outcome.TRUNCATED)  # free text that judges and experts score
 _SURE = frozenset({"opening", "stated", "everything"})  # rules whose finding holds in a text that was cut off
 _OPENING = 20
@@ -50,13 +44,13 @@ def read_output(made: Generation, asked: ReleaseRow, *, answer_first: bool | Non
         return Outcome.TRUNCATED, Extraction()
     if extraction.letters is not None:
         return Outcome.ANSWERED, extraction
-    return (Outcome.REFUSED if _REFUSAL.search(text) else Outcome.NO_ANSWER), Extraction()
+    return (Outcome.REFUSED if READ.refusal.search(text) else Outcome.NO_ANSWER), Extraction()
 
 
 def read_text(text: str, finish: str) -> tuple[Outcome, str]:
     """Return the outcome of an output in free text, and the part that a reader is meant to see."""
     visible = visible_output(text)
-    if finish == "refusal" or _REFUSAL.search(visible, 0, _OPENING):
+    if finish == "refusal" or READ.refusal.search(visible, 0, _OPENING):
         return Outcome.REFUSED, visible
     if finish == "length":
         return Outcome.TRUNCATED, visible
@@ -109,11 +103,6 @@ class RunSettings:
     prompt: str = ""
     shots: int = 0
     temperature: float = 0.0
-
-    @property
-    def setting(self) -> str:
-        """The manner of asking, for people."""
-        return " · ".join(filter(None, (prompt_name(self.prompt), f"{self.shots}-shot", f"T = {self.temperature:g}")))
 
 
 def run_settings(options: AskOptions) -> RunSettings:

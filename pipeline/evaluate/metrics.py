@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from build_dataset.pipeline import stats
 from build_dataset.pipeline.evaluate import scoring
-from build_dataset.pipeline.stats import intervals
 from build_dataset.schemas.evaluation import Outcome, Score, Sureness, Task
 
 Item = scoring.Graded | scoring.GradedText
@@ -20,49 +20,49 @@ class Mean:
     """The mean of a number that each item has; ``of`` returns None for an item that does not count."""
 
     of: Callable[[Any], float | None]
-    spread: Callable[[list[intervals.Unit]], intervals.Interval | None] = intervals.interval_of_mean
+    spread: Callable[[list[stats.Unit]], stats.Interval | None] = stats.interval_of_mean
 
     def value(self, items: Sequence[Any]) -> float | None:
         """Return the metric of one repetition; None where it is not defined."""
         values = [value for item in items if (value := self.of(item)) is not None]
         return sum(values) / len(values) if values else None
 
-    def interval(self, items: Sequence[Any]) -> intervals.Interval | None:
+    def interval(self, items: Sequence[Any]) -> stats.Interval | None:
         """Return its 95 % interval."""
         values = ((item.cluster, self.of(item)) for item in items)
-        return self.spread([intervals.Unit(cluster, value) for cluster, value in values if value is not None])
+        return self.spread([stats.Unit(cluster, value) for cluster, value in values if value is not None])
 
 
 def share(of: Callable[[Any], bool | None]) -> Mean:
     """Return the measure of how many items have a property; ``of`` returns None for those that do not count."""
-    return Mean(of, intervals.interval_of_share)
+    return Mean(of, stats.interval_of_share)
 
 
 @dataclass(frozen=True)
 class Total:
     """A figure that is computed from sums over the items, such as F1 and BLEU."""
 
-    rows: Callable[[Sequence[Any]], intervals.Floats]  # the summands of each item: items × columns
-    of: Callable[[intervals.Floats], intervals.Floats]  # the figure, from sums of the shape (…, columns)
+    rows: Callable[[Sequence[Any]], stats.Floats]  # the summands of each item: items × columns
+    of: Callable[[stats.Floats], stats.Floats]  # the figure, from sums of the shape (…, columns)
 
     def value(self, items: Sequence[Any]) -> float | None:
         """Return the metric of one repetition; None where it is not defined."""
         return float(self.of(self.rows(items).sum(axis=0)))
 
-    def interval(self, items: Sequence[Any]) -> intervals.Interval | None:
+    def interval(self, items: Sequence[Any]) -> stats.Interval | None:
         """Return the 95 % interval of its mean over the repetitions, each with sums of its own."""
         rows = self.rows(items)
         rounds = {repeat: at for at, repeat in enumerate(sorted({item.repeat for item in items}))}
         apart = np.zeros((len(items), len(rounds), rows.shape[1]))  # items × repetitions × columns
         apart[range(len(items)), [rounds[item.repeat] for item in items]] = rows
-        return intervals.bootstrap(
+        return stats.bootstrap(
             [item.cluster for item in items],
             apart.reshape(len(items), -1),
             lambda sums: self.of(sums.reshape(*sums.shape[:-1], *apart.shape[1:])).mean(axis=-1),
         )
 
 
-def _f1_rows(items: Sequence[scoring.Graded]) -> intervals.Floats:
+def _f1_rows(items: Sequence[scoring.Graded]) -> stats.Floats:
     """Return by answer string of keys: whether it is the item's key (an accepted answer is), its answer, and both."""
     answers = ["".join(sorted(item.letters or ())) for item in items]
     truth = [
@@ -83,13 +83,13 @@ def _f1_rows(items: Sequence[scoring.Graded]) -> intervals.Floats:
     return rows.reshape(len(items), -1)
 
 
-def _class_f1(sums: intervals.Floats, *, weighted: bool) -> intervals.Floats:
+def _class_f1(sums: stats.Floats, *, weighted: bool) -> stats.Floats:
     """Return F1 with the answer string as the class (CMExam, table 3): by its number of items, or all alike."""
     support, predicted, right = np.split(sums, 3, axis=-1)  # columns of _f1_rows, class by class
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.nan_to_num(2 * right / (support + predicted))  # 0 for a class that was neither key nor answer
     weights = support if weighted else support > 0  # macro: every class that is some key counts once
-    mean: intervals.Floats = (values * weights).sum(axis=-1) / weights.sum(axis=-1)
+    mean: stats.Floats = (values * weights).sum(axis=-1) / weights.sum(axis=-1)
     return mean
 
 

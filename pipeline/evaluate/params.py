@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from build_dataset.annotation.llm.options import OPENAI_URL, LlmOptions
+from build_dataset.schemas import identity, questions
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Task
-from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.params import Address, Params, Person, VariableName, non_semantic, option
-from build_dataset.schemas.questions import Split
 
 _TASK = "What is asked: answer (choose options), explanation (write it), clinical (the cases of evaluate.cases)."
 _PROMPT = (
@@ -152,7 +151,7 @@ class ScoringOptions(Params):
 class EvaluateParams(AskOptions):
     """The ``[evaluate]`` section of ``dataset.toml``."""
 
-    split: Split = option("test", "The split to ask.")
+    split: questions.Split = option("test", "The split to ask.")
     limit: int | None = option(None, "Ask only so many questions, spread over the split.", ge=1)
     models: list[ModelOptions] = option(
         [RandomModel(), MajorityModel()],
@@ -188,4 +187,4 @@ class EvaluateParams(AskOptions):
         """See ``Params.semantic``; files of the user's own count by what they say, not by their paths alone."""
         named = {self.prompt, *(model.prompt for model in self.models), self.cases}
         paths = sorted(str(name) for name in named if name and Path(name).is_file())
-        return super().semantic() | {"own_files": {path: sha256(Path(path).read_bytes()) for path in paths}}
+        return super().semantic() | {"own_files": {path: identity.sha256(Path(path).read_bytes()) for path in paths}}

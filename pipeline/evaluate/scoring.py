@@ -1,20 +1,20 @@
-"""Graded answers and texts, the parts of a split that are scored by themselves, and what scores are made of."""
+"""Graded answers and texts, the parts of a split that are scored by themselves, scores, and runs against each other."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from statistics import mean, stdev
 from typing import Any, TypeVar
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
 
-from build_dataset.pipeline.stats.intervals import Floats, Interval
-from build_dataset.schemas import data, grouping
-from build_dataset.schemas.annotations import LabelStatus
-from build_dataset.schemas.evaluation import Outcome, Score, Sureness
+from build_dataset.pipeline.stats import Floats, Interval, Unit, holm, interval_of_mean, paired_p
+from build_dataset.schemas import annotations, data, grouping
+from build_dataset.schemas.evaluation import Comparison, Outcome, Score, Sureness
 from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.taxonomy import dimensions, exam_names
 
@@ -89,11 +89,9 @@ def cluster_id(question: ReleaseRow) -> str:
 
 
 def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
-    """Return the accuracy of the people who answered a slice's questions; none where nothing is known of them.
-
-    Every respondent weighs the same, and every question where no number of respondents is known.
-    """
+    """Return the accuracy of the people who answered a slice's questions; none where nothing is known of them."""
     known = [(row.human_accuracy, row.respondents) for row in questions if row.human_accuracy is not None]
+    # Every respondent weighs the same, and every question where no number of respondents is known.
     counted = [(share, people) for share, people in known if people] or [(share, 1) for share, _ in known]
     if not counted:
         return []
@@ -170,7 +168,7 @@ def _f1(matched: int, length: int, wanted: int) -> float:
 
 
 OVERALL = Slice("overall", "全部", "all")
-_REVIEWED = (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
+_REVIEWED = (annotations.LabelStatus.AGREED, annotations.LabelStatus.ADJUDICATED)
 REVIEWED = "reviewed"  # the label status of a question whose five labels experts settled
 _WORDS = data.shipped_toml("build_dataset.pipeline.evaluate", "slices.toml")
 _STATUS: dict[str, str] = _WORDS["label_status"]
@@ -221,3 +219,34 @@ def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
         return names.index(part.dimension), places.get((part.dimension, part.label), len(places)), part.label
 
     return {part: parts[part] for part in sorted(parts, key=order)}
+
+
+def compare_runs(runs: Mapping[str, Sequence[Graded]]) -> list[Comparison]:
+    """Every pair of runs on the questions that both were asked, with p-values corrected for the number of pairs."""
+    # Of each run the first answer alone. Test and interval keep the questions of a case together.
+    firsts = {run: {item.item_id: item for item in items if item.repeat == 0} for run, items in runs.items()}
+    compared = []
+    for one, other in combinations(firsts, 2):
+        pairs = [(item, firsts[other][key]) for key, item in firsts[one].items() if key in firsts[other]]
+        if not pairs:
+            continue
+        tally = Counter((a.correct, b.correct) for a, b in pairs)
+        only_one, only_other = tally[True, False], tally[False, True]
+        spread = interval_of_mean(Unit(a.cluster, a.correct - b.correct) for a, b in pairs)
+        comparison = Comparison(
+            run_a=one,
+            run_b=other,
+            questions=len(pairs),
+            both_right=tally[True, True],
+            only_a_right=only_one,
+            only_b_right=only_other,
+            neither_right=tally[False, False],
+            difference=(only_one - only_other) / len(pairs),
+            low=spread.low if spread else None,
+            high=spread.high if spread else None,
+            p_value=paired_p((a.cluster, a.correct - b.correct) for a, b in pairs),
+            p_adjusted=1.0,
+        )
+        compared.append(comparison)
+    adjusted = holm([comparison.p_value for comparison in compared])
+    return [each.model_copy(update={"p_adjusted": p}) for each, p in zip(compared, adjusted, strict=True)]

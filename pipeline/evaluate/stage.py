@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from build_dataset.annotation.llm_annotator import estimate_requests
-from build_dataset.pipeline.evaluate import comparing, grading, prompting, scoring
+from build_dataset.pipeline.evaluate import grading, prompting, scoring
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, chat_requests, open_backend
 from build_dataset.pipeline.evaluate.backends.local.loading import missing_packages
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
@@ -15,7 +15,7 @@ from build_dataset.pipeline.evaluate.judging.scores import RUBRIC, Verdicts, jud
 from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel, TransformersModel
 from build_dataset.pipeline.evaluate.results import build as results
 from build_dataset.pipeline.evaluate.tasks import PromptSource, RunOutcome, TaskWork, load_cases, task_work
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering.markup import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas import errors, evaluation as records, questions, release, wording
 from build_dataset.schemas.dataset import DatasetParams
@@ -142,7 +142,7 @@ def _sum(values: Sequence[float | None]) -> float | None:
 def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     unanswered, rejects, verdicts = len(made.waiting), made.rejects, made.verdicts
     asked = len(made.predictions) + verdicts.requests
-    comparisons = comparing.compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
+    comparisons = scoring.compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
     askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
     agreement = judge_agreement(verdicts.judgements)
     evaluated = results.Evaluated(made.scores, comparisons, agreement, askings=askings)

@@ -1,7 +1,6 @@
 """Raw outputs of others scored: JSONL row by row, and CMB's format of answers in and out."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from build_dataset.pipeline.claims import fold
 from build_dataset.pipeline.evaluate.extraction import answers_first, extract
+from build_dataset.pipeline.evaluate.extraction.task import READ
 from build_dataset.pipeline.evaluate.metrics import score_items
 from build_dataset.pipeline.evaluate.params import ScoreParams
 from build_dataset.pipeline.evaluate.scoring import Graded, by_slice
@@ -23,12 +23,6 @@ from build_dataset.schemas.taxonomy import dimensions
 DEFAULT = ScoreParams()
 _Row = Mapping[str, Any]
 STRICT = (Sureness.EXPLICIT, Sureness.CONCLUDED)
-_SINGLE = re.compile(r"单项?选|单项$|single|[AB][1-4]?(?:\s*/\s*A?[1-4])?(?:型|\Z)", re.IGNORECASE)
-_MULTIPLE = re.compile(r"(?i)多项?选|多项$|multi(?:ple)?(?:\Z|[-_\s]*(?:answer|correct|response|select))|X(?:型|\Z)")
-"""Beginnings of names of item types, as exams, CMB and others write them.
-
-Neither are 不定项选择题, and multiple choice, which says that there are options.
-"""
 
 
 class _OutputRow(BaseModel, extra="allow"):
@@ -99,7 +93,7 @@ def score_row(row: _Row, answer_first: bool | None = None, params: ScoreParams =
     """One row with ``extracted``, ``rule``, ``sureness`` and ``correct`` added."""
     known = _OutputRow.model_validate(row)
     kind = (known.question_type or "").strip()
-    multiple = True if _MULTIPLE.match(kind) else False if _SINGLE.match(kind) else None
+    multiple = True if READ.multiple.match(kind) else False if READ.single.match(kind) else None
     # a row knows better than the habit of its file
     first = answer_first if known.answer_first is None else known.answer_first
     extraction = extract(params.plain(known.raw_output or ""), known.options, multiple, first, stem=known.question)

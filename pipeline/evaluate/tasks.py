@@ -151,13 +151,11 @@ class AnswerWork:
         return reading
 
     def _answers_first(self, made: Mapping[str, Generation]) -> bool | None:
-        """Return how to read a run's outputs: never from the opening where the prompt asks for reasoning first.
-
-        Where it asks for the answer first, a model that obeys is read so; one that reasons all the same is read text
-        by text, so that its analysis of option A is not taken for its answer.
-        """
+        """Return how to read a run's outputs: never from the opening where the prompt asks for reasoning first."""
         if not self._template.answer_first:
             return False
+        # A model that obeys is read so; one that reasons all the same is read text by text, so that its analysis of
+        # option A is not taken for its answer.
         pairs = ((made[prompt.id].text, prompt.asked.options) for prompt in self.prompts)
         return answers_first((text, [each.label for each in options]) for text, options in pairs if text is not None)
 

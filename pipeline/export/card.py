@@ -15,7 +15,7 @@ import polars as pl
 
 from build_dataset.pipeline.export.changes import KINDS, ReleaseComparison
 from build_dataset.pipeline.export.formats import FORMATS, WORDS, question_text
-from build_dataset.pipeline.rendering.markdown import rendered, text
+from build_dataset.pipeline.rendering.markup import rendered, text
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.questions import SPLIT_NAMES, SPLITS

@@ -1,7 +1,5 @@
 """Versions of a release: what changed since the last one, and which number that makes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -16,6 +14,44 @@ from build_dataset.schemas.release import Change, ReleaseRow
 from build_dataset.schemas.taxonomy import dimensions
 
 _LONGEST = 1 << 20  # bytes of an earlier changelog that are carried on
+
+
+WORDING = ("question_type", "stem", "shared_stem", "options", "answer", "accepted_answers")
+"""Columns that a model is asked and graded by."""
+PROVENANCE = ("document", "number", "sources", "group_id", "cluster_id")
+"""Columns that say where a question was found, not what it is: sorting or renaming a sheet changes no question."""
+KINDS = ("added", "removed", "waiting", "renamed", "moved", "changed", "relabelled", "updated")
+Level = Literal["major", "minor", "patch"]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The differences of two releases."""
+
+    rows: pl.DataFrame  # a `Change` table, sorted by question and kind
+    columns_added: tuple[str, ...] = ()
+    columns_removed: tuple[str, ...] = ()
+
+    def counts(self) -> dict[str, int]:
+        """Questions by kind of change, in the order of ``KINDS``."""
+        counts = Counter(self.rows["change"].to_list())
+        return {kind: counts[kind] for kind in KINDS}
+
+    def level(self) -> Level:
+        """Return the part of the version that has to go up.
+
+        major: a result on the old validation or test questions no longer compares, or a reader's code breaks. One of
+        these questions was removed or asks something else, any question moved to another split or has another id, or
+        a column is gone.
+        minor: questions or columns were added, questions of train removed or changed, labels changed.
+        patch: anything else: explanations, names of exams, who labelled.
+        """
+        rows = self.rows
+        held_out = rows.filter(pl.coalesce("previous_split", "split") != "train")
+        breaking = held_out["change"].is_in(["removed", "waiting", "changed"]).any()
+        if breaking or rows["change"].is_in(["moved", "renamed"]).any() or self.columns_removed:
+            return "major"
+        return "patch" if rows["change"].is_in(["updated"]).all() and not self.columns_added else "minor"
 
 
 @dataclass(frozen=True)
@@ -74,44 +110,6 @@ def next_version(version: releases.Version, level: Level) -> releases.Version:
     if level == "major":
         return (major + 1, 0, 0) if major else (0, minor + 1, 0)  # 0.3.1 → 0.4.0
     return (major, minor + 1, 0) if level == "minor" and major else (major, minor, patch + 1)
-
-
-WORDING = ("question_type", "stem", "shared_stem", "options", "answer", "accepted_answers")
-"""Columns that a model is asked and graded by."""
-PROVENANCE = ("document", "number", "sources", "group_id", "cluster_id")
-"""Columns that say where a question was found, not what it is: sorting or renaming a sheet changes no question."""
-KINDS = ("added", "removed", "waiting", "renamed", "moved", "changed", "relabelled", "updated")
-Level = Literal["major", "minor", "patch"]
-
-
-@dataclass(frozen=True)
-class Changes:
-    """The differences of two releases."""
-
-    rows: pl.DataFrame  # a `Change` table, sorted by question and kind
-    columns_added: tuple[str, ...] = ()
-    columns_removed: tuple[str, ...] = ()
-
-    def counts(self) -> dict[str, int]:
-        """Questions by kind of change, in the order of ``KINDS``."""
-        counts = Counter(self.rows["change"].to_list())
-        return {kind: counts[kind] for kind in KINDS}
-
-    def level(self) -> Level:
-        """Return the part of the version that has to go up.
-
-        major: a result on the old validation or test questions no longer compares, or a reader's code breaks. One of
-        these questions was removed or asks something else, any question moved to another split or has another id, or
-        a column is gone.
-        minor: questions or columns were added, questions of train removed or changed, labels changed.
-        patch: anything else: explanations, names of exams, who labelled.
-        """
-        rows = self.rows
-        held_out = rows.filter(pl.coalesce("previous_split", "split") != "train")
-        breaking = held_out["change"].is_in(["removed", "waiting", "changed"]).any()
-        if breaking or rows["change"].is_in(["moved", "renamed"]).any() or self.columns_removed:
-            return "major"
-        return "patch" if rows["change"].is_in(["updated"]).all() and not self.columns_added else "minor"
 
 
 def compare_releases(

@@ -1,7 +1,4 @@
-"""Other people's formats: CMB's JSON, CMExam's CSV, task files for the tools that researchers evaluate with.
-
-Task files have the same questions, prompts and answers as ``evaluate``.
-"""
+"""Other people's formats: CMB's JSON, CMExam's CSV, task files with the questions and prompts of ``evaluate``."""
 
 import io
 import json
@@ -15,25 +12,12 @@ import polars as pl
 
 from build_dataset.pipeline.evaluate.prompting import Template as Prompts, is_multiple, load_template, messages
 from build_dataset.pipeline.evaluate.scoring import accepted_answers
-from build_dataset.schemas.columns import guarded
-from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas import columns, data, questions, release
 from build_dataset.schemas.dataset import DatasetParams
-from build_dataset.schemas.questions import SEVERAL_ANSWERS
-from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.taxonomy import DIFFICULTY, dimensions
 
-WORDS = shipped_toml("build_dataset.pipeline.export", "words.toml")
-TASKS: Mapping[str, Mapping[str, str]] = {
-    "lm-eval": {
-        "lm_eval/{name}.yaml": "lm_eval.yaml",
-        "lm_eval/{name}_text.yaml": "lm_eval_text.yaml",
-        "lm_eval/{name}.py": "lm_eval.py",
-        "lm_eval/reader.py": "reader.py",
-    },
-    "inspect": {"inspect/{name}.py": "inspect.py", "inspect/reader.py": "reader.py"},
-    "opencompass": {"opencompass/{name}.py": "opencompass.py"},
-    "lighteval": {"lighteval/{name}.py": "lighteval.py"},
-}
+WORDS = data.shipped_toml("build_dataset.pipeline.export", "words.toml")
+TASKS: Mapping[str, Mapping[str, str]] = WORDS["tasks"]
 """The files that each tool wants, by path under ``tasks/``, and what they are made from in ``handover/``."""
 _HANDOVER = files("build_dataset.pipeline.export") / "handover"
 
@@ -42,7 +26,7 @@ def task_files(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], wante
     """Return the files by path, with the questions that all of them read; none where no tool is wanted."""
     if not wanted:
         return {}
-    rows = {name: list(ReleaseRow.from_frame(frame)) for name, frame in splits.items() if frame.height}
+    rows = {name: list(release.ReleaseRow.from_frame(frame)) for name, frame in splits.items() if frame.height}
     prompts = load_template("answer_only")  # as `evaluate` asks by default
     made = {f"tasks/questions/{name}.jsonl": _questions(prompts, split) for name, split in rows.items()}
     letters = {option.label for split in rows.values() for row in split for option in row.options}
@@ -70,7 +54,7 @@ def task_name(name: str) -> str:
     return module if module and not module[0].isdigit() else f"exam_{module}".rstrip("_")  # "执医" → "exam"
 
 
-def _questions(prompts: Prompts, rows: list[ReleaseRow]) -> bytes:
+def _questions(prompts: Prompts, rows: list[release.ReleaseRow]) -> bytes:
     """Return the questions with a key, one JSON object a line, as ``evaluate`` puts them."""
     lines = []
     for row in rows:
@@ -115,7 +99,7 @@ def cmb_json(rows: pl.DataFrame) -> bytes:
     """Return a split as CMB has it: objects with CMB's own keys, one a line; absent exam names are null."""
     exam, lines = ("exam_type", "exam_class", "exam_subject"), []
     for row in rows.with_columns(question=question_text()).iter_rows(named=True):
-        several = row["question_type"] in SEVERAL_ANSWERS or len(row["answer"]) > 1  # an A1 with two keys too
+        several = row["question_type"] in questions.SEVERAL_ANSWERS or len(row["answer"]) > 1  # an A1 with two keys too
         item = {
             "id": row["question_id"],
             **{name: row[name] for name in exam},
@@ -149,27 +133,13 @@ def cmexam_csv(rows: pl.DataFrame) -> bytes:
         **{names.get(name, name): label for name, label in labels.items()},
     )
     target = io.BytesIO()
-    text = pl.col(pl.String).map_elements(guarded, return_dtype=pl.String, skip_nulls=True)
+    text = pl.col(pl.String).map_elements(columns.guarded, return_dtype=pl.String, skip_nulls=True)
     frame.with_columns(text).write_csv(target, quote_style="non_numeric")
     return target.getvalue()
 
 
 FORMATS = (
-    Format(
-        "cmb_json",
-        "cmb/{split}.json",
-        "application/json",
-        cmb_json,
-        "`cmb/*.json`: the same questions with CMB's keys. `id` is `question_id`",
-    ),
-    Format(
-        "cmexam_csv",
-        "cmexam/{split}.csv",
-        "text/csv",
-        cmexam_csv,
-        "`cmexam/*.csv`: the same with CMExam's columns, UTF-8. Cells that begin with `=`, `+`, `-` or `@` have an "
-        "apostrophe before them, so that no spreadsheet runs them as formulas; `build-dataset` reads them back as they "
-        "were (`pandas.read_csv(…, keep_default_na=False)` keeps texts such as “NA”)",
-    ),
+    Format("cmb_json", "cmb/{split}.json", "application/json", cmb_json, WORDS["formats"]["cmb_json"]),
+    Format("cmexam_csv", "cmexam/{split}.csv", "text/csv", cmexam_csv, WORDS["formats"]["cmexam_csv"]),
 )
 """To add one: a function from a split's rows to bytes, a row here, and an option of its name in ``params``."""

@@ -12,11 +12,9 @@ from build_dataset.annotation.label_studio.editable import VERDICT
 from build_dataset.pipeline.releases import parse_version
 from build_dataset.pipeline.runtime.publish import MANIFEST, read_manifest
 from build_dataset.pipeline.stage import Tables
-from build_dataset.schemas.annotations import LabelStatus
+from build_dataset.schemas import annotations, identity, places
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.identity import file_sha256
-from build_dataset.schemas.places import OPTION
 from build_dataset.schemas.questions import SPLITS, Rejection
 from build_dataset.schemas.release import ReleaseRow, label_columns
 from build_dataset.schemas.taxonomy import DIFFICULTY, dimensions
@@ -92,7 +90,7 @@ def _ready(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
 def _changed(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     """The files that are gone or do not have the manifest's checksums."""
     for name, entry in manifest["outputs"].items():
-        if not (folder / name).is_file() or file_sha256(folder / name) != entry["sha256"]:
+        if not (folder / name).is_file() or identity.file_sha256(folder / name) != entry["sha256"]:
             yield name
 
 
@@ -104,10 +102,10 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
     rows = rows.filter(answered)
     clusters = tables["clusters"].group_by("question_id").agg(pl.col("cluster_id").min())
     # The parts of a question that people corrected; not who, and no part that was found right as it was.
-    part = pl.col("field").str.replace(f"^{OPTION}.*$", "options")
+    part = pl.col("field").str.replace(f"^{places.OPTION}.*$", "options")
     changes = tables["corrections"].filter(pl.col("field") != VERDICT)
     corrected = changes.group_by("question_id").agg(corrected=part.unique().sort())
-    statuses = pl.col([f"{name}_status" for name in dimensions()]).fill_null(LabelStatus.UNREVIEWED.value)
+    statuses = pl.col([f"{name}_status" for name in dimensions()]).fill_null(annotations.LabelStatus.UNREVIEWED.value)
     rows = (
         rows.join(_labels(tables["labels"]), on="question_id", how="left", validate="1:1")
         .join(clusters, on="question_id", how="left")
@@ -137,10 +135,8 @@ def _labels(labels: pl.DataFrame) -> pl.DataFrame:
 
 
 def _sources(tables: Tables) -> pl.DataFrame:
-    """Every place where each question stands, those of the copies merged into it included.
-
-    Read after the decisions of people: a question that waited in the parser's doubts is none of the parser's questions.
-    """
+    """Every place where each question stands, those of the copies merged into it included."""
+    # After the decisions of people: a question that waited in the parser's doubts is none of the parser's questions.
     read = tables.get("clean/questions", tables["questions"])
     merged = tables["merges"].select("question_id", "survivor_id")
     row, page = pl.when(pl.col("pages").is_null()).then("number"), pl.col("pages").list.first()

@@ -16,11 +16,10 @@ from build_dataset.pipeline.ocr.readers import docx, find_reader
 from build_dataset.pipeline.parse.columns import Columns, Unclear
 from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of
 from build_dataset.pipeline.runtime.sources import papers
-from build_dataset.schemas import documents, questions, taxonomy
+from build_dataset.schemas import documents, identity, questions, taxonomy
 from build_dataset.schemas.columns import plain_header
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
 from build_dataset.schemas.errors import UnreadableDocument, UserError
-from build_dataset.schemas.identity import file_sha256
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def read_bank(
             return None
     except UnreadableDocument as error:
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
-    file = documents.RawFile(document=document, sha256=file_sha256(path), bytes=path.stat().st_size)
+    file = documents.RawFile(document=document, sha256=identity.file_sha256(path), bytes=path.stat().st_size)
     reading = DocumentState(file, path, facts)  # as the ocr stage makes it
     rows = documents.SourceRow.from_frame(rows_of(reading))
     return sources_of(rows, document_of(reading, Exam()), declared), facts.told
@@ -109,11 +108,8 @@ _CMEXAM = {"areaofcompetency": "competency", "difficultylevel": "difficulty"}
 def read_labelled(path: Path) -> list[Reviewed]:
     """The labelled questions of a file, in its order; rows without any label are passed over.
 
-    Columns are found as in every bank, those of dimensions by their English or Chinese names or CMExam's.
-
-    Raises:
-        UserError: no such file, no bank, no column of any dimension, or a label outside the set or no question, with
-            the row's number.
+    Columns are found as in every bank, those of dimensions by their English or Chinese names or CMExam's. Raises
+    ``UserError`` for no such file, no bank, no column of any dimension; a label outside the set or no question, by row.
     """
     if not path.is_file():
         raise UserError(f"no file {path}: correct [annotate] reviewed")

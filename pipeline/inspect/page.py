@@ -16,7 +16,7 @@ from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.crop import TIMEOUT, Paper, as_picture, find_paper, jpeg, page_image, page_strips
 from build_dataset.pipeline.explain import line_places, set_aside
 from build_dataset.pipeline.inspect.cards import LOW_CONFIDENCE, NAMES, Fate, ItemCard
-from build_dataset.pipeline.rendering.html import data_uri, render
+from build_dataset.pipeline.rendering.markup import data_uri, html_page
 from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.publish import built, find_rows, find_table, read_manifest
 from build_dataset.pipeline.set_aside import LOSING, settled_questions
@@ -187,7 +187,7 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
     helpers = {helper.__name__: helper for helper in (findings, in_both_languages, look_at, settling)}
     uncertain = (Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL)
     values = {"view": view, "uncertain": uncertain, "names": NAMES["fates"], "regions": NAMES["regions"]}
-    return view.document, render("build_dataset.pipeline.inspect:paper.html", **values, **helpers)
+    return view.document, html_page("build_dataset.pipeline.inspect:paper.html", **values, **helpers)
 
 
 def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) -> PaperView:

@@ -6,11 +6,10 @@ from typing import Any
 
 import polars as pl
 
+from build_dataset.pipeline.leaks import overlap
 from build_dataset.pipeline.leaks.files import read_texts
-from build_dataset.pipeline.leaks.overlap import BenchmarkMatch, Index, asks_the_same, is_phrase, lines_shared
 from build_dataset.pipeline.leaks.params import LeaksParams
-from build_dataset.pipeline.leaks.tokens import exact_pairs, near_pairs, tokenise
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering.markup import notes
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import file_sha256
@@ -43,9 +42,9 @@ def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
 def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksParams) -> list[Leak]:
     """Each question of the smaller split with the one that it is like."""
     ids, splits = questions["question_id"].to_list(), questions["split"].to_list()
-    near = near_pairs(texts, [SPLITS.index(split) for split in splits], params.similar)
+    near = overlap.near_pairs(texts, [SPLITS.index(split) for split in splits], params.similar)
     kinds = {pair: ("near", score) for pair, score in near.items()}
-    kinds |= dict.fromkeys(exact_pairs(questions), ("exact", 1.0))  # exact wins over near
+    kinds |= dict.fromkeys(overlap.exact_pairs(questions), ("exact", 1.0))  # exact wins over near
     leaks = []
     for pair, (kind, score) in kinds.items():
         one, other = sorted(pair, key=lambda row: -SPLITS.index(splits[row]))  # test before validation before train
@@ -60,7 +59,7 @@ def _in_benchmarks(
     if not (paths := params.files()):
         raise UserError(f"leaks.benchmarks = {params.benchmarks}: no JSON, JSONL, CSV, TSV or Parquet file there")
     whole = texts.select(pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n"))["stem"].to_list()
-    index = Index(whole, params.ngram, params.common, params.copied)
+    index = overlap.Index(whole, params.ngram, params.common, params.copied)
     leaks, files = list[Leak](), list[BenchmarkFile]()
     with context.progress(len(paths), "benchmarks") as advance:
         for name, path in paths:
@@ -80,16 +79,16 @@ def _in_benchmarks(
 
 
 def _overlap(
-    questions: pl.DataFrame, texts: Sequence[str], file: str, match: BenchmarkMatch, params: LeaksParams
+    questions: pl.DataFrame, texts: Sequence[str], file: str, match: overlap.BenchmarkMatch, params: LeaksParams
 ) -> Leak | None:
     """A match as a leak; None where the two have no more in common than set phrases or a list of options."""
     text, stem = texts[match.row], questions["stem"][match.row]
-    tokens = tokenise([text])
+    tokens = overlap.tokenise([text])
     start, end = int(tokens.starts[match.first]), int(tokens.ends[match.last - 1])
-    share = max(match.share, lines_shared(text, match.text))
-    copied = share >= params.copied and asks_the_same(stem, match.text)
+    share = max(match.share, overlap.lines_shared(text, match.text))
+    copied = share >= params.copied and overlap.asks_the_same(stem, match.text)
     asked = text[start : min(end, text.index(stem) + len(stem))]
-    if not copied and (match.records > params.common or is_phrase(asked)):
+    if not copied and (match.records > params.common or overlap.is_phrase(asked)):
         return None
     question_id, split = questions.select("question_id", "split").row(match.row)
     return Leak(

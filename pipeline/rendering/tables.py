@@ -7,7 +7,7 @@ from string import Template
 
 import polars as pl
 
-from build_dataset.pipeline.rendering import markdown
+from build_dataset.pipeline.rendering import markup
 from build_dataset.schemas.data import shipped_toml
 
 Cell = tuple[int, int]  # row and column, from 0
@@ -33,16 +33,16 @@ class Table:
         return {
             f"{base}.parquet": parquet.getvalue(),
             f"{base}.csv": self.data.write_csv().encode(),
-            f"{base}.md": f"{markdown.text(self.caption)}\n\n{self.markdown()}\n".encode(),
+            f"{base}.md": f"{markup.text(self.caption)}\n\n{self.markdown()}\n".encode(),
             f"{base}.tex": latex(self).encode(),
         }
 
     def markdown(self) -> str:
         """The table alone, without its caption."""
-        cells = [[*map(markdown.text, row[: self.left]), *row[self.left :]] for row in self.rows]
+        cells = [[*map(markup.text, row[: self.left]), *row[self.left :]] for row in self.rows]
         for at, column in self.best:
             cells[at][column] = f"**{cells[at][column]}**"
-        return markdown.table([markdown.text(cell) for cell in self.head], cells, self.left)
+        return markup.table([markup.text(cell) for cell in self.head], cells, self.left)
 
 
 _ESCAPES = dict.fromkeys((*range(0x20), 0x7F), " ")  # control characters, then those with a meaning in LaTeX

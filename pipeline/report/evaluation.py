@@ -13,9 +13,8 @@ from build_dataset.pipeline.evaluate import grading, scoring
 from build_dataset.pipeline.evaluate.extraction import visible_output
 from build_dataset.pipeline.evaluate.judging.scores import EXPERT
 from build_dataset.pipeline.evaluate.results.build import NOTES, Evaluated, plots, table_groups, unreviewed_warning
-from build_dataset.pipeline.evaluate.results.papers import table_name
-from build_dataset.pipeline.evaluate.results.view import REFERENCES, View, run_name, value
-from build_dataset.pipeline.rendering import html
+from build_dataset.pipeline.evaluate.results.papers import REFERENCES, View, run_name, table_name, value
+from build_dataset.pipeline.rendering import markup
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import unfold
 from build_dataset.schemas import evaluation as records, grouping, release
@@ -50,7 +49,7 @@ def evaluation(build: Build) -> Section | None:
         "split": build.stage("evaluate").params.get("split", ""),
         "groups": table_groups(results),
         "plots": {  # that stand with each table, by the table's name
-            table_name(plot.stem.removeprefix("accuracy_by_")): html.inline(drawn[str(plot)])
+            table_name(plot.stem.removeprefix("accuracy_by_")): markup.inline(drawn[str(plot)])
             for plot in map(PurePosixPath, drawn)
             if plot.suffix == ".svg"
         },
@@ -95,7 +94,7 @@ def answers_page(build: Build) -> bytes | None:
         for who, of_one in by_judge.items():
             parts = [(item.zh, item.en, mean(of_one[item.name])) for item in aspects() if item.name in of_one]
             grades.setdefault(key, []).append({"who": who, "mean": mean(map(mean, of_one.values())), "parts": parts})
-    return html.render(
+    return markup.html_page(
         "build_dataset.pipeline.report:answers.html",
         cards=cards,
         of=len(kinds),

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from build_dataset.pipeline.rendering.markdown import percent
+from build_dataset.pipeline.rendering.markup import percent
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import item_text, spread_evenly
-from build_dataset.pipeline.review.settled import count_by_reason
+from build_dataset.pipeline.review.folder import count_by_reason
 from build_dataset.pipeline.set_aside import OUTCOMES, DoubtedSource, SourceLoss, source_losses
 from build_dataset.schemas import annotations, questions, taxonomy, wording
 

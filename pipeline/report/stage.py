@@ -1,7 +1,7 @@
 """The report stage: one page about everything that was built, with its figures and tables."""
 
 from build_dataset.pipeline import set_aside, stage
-from build_dataset.pipeline.rendering import html
+from build_dataset.pipeline.rendering import markup
 from build_dataset.pipeline.report import content, evaluation, flow, texts
 from build_dataset.pipeline.report.build import WORDS, Build, Section
 from build_dataset.pipeline.report.params import ReportParams
@@ -29,7 +29,7 @@ def run(tables: stage.Tables, params: ReportParams, context: stage.Context) -> s
     for name, path in edited_workbooks(folder := context.build / "report").items():
         files[name], way = path.read_bytes(), f"build-dataset review sheet import {folder / name} --by NAME"
         notes.append(f"decisions that were not imported are kept in {name}; import or delete it: {way}")
-    files[PAGE] = html.render(
+    files[PAGE] = markup.html_page(
         "build_dataset.pipeline.report:report.html",
         dataset=context.dataset,
         sections=sections,

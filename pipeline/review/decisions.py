@@ -22,7 +22,7 @@ from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.clean.filters import UNANSWERED, judge_question
 from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.review import folder, sheets, waiting as room
-from build_dataset.pipeline.review.settled import CORRECT, KEEP, remember
+from build_dataset.pipeline.review.folder import CORRECT, KEEP
 from build_dataset.pipeline.review.workbook import legal, open_sheets
 from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.pipeline.runtime.sources import SETTLED
@@ -39,6 +39,10 @@ _OWN = {"decision", "scope", "why", "todo", "version"}  # columns that an expert
 _TITLES = 5  # rows among which the columns' names stand
 _MANY = 3  # rows that contradict themselves: more than a slip
 _ALIKE = 60  # of 100: a text less like its question than that was moved to another row
+
+
+class ContradictoryRowError(ValueError):
+    """A row that contradicts itself; the message says how."""
 
 
 @dataclass
@@ -77,10 +81,8 @@ def import_decisions(
                 outcome.notes += [f"{path}, row {row.number}: {why}" for why in row.taken_out(clean or CleanParams())]
                 settled += row.settled(by, moment.isoformat())
         marks += [file_sha256(path)] * whole
-    pulled = sheets.with_rows(folder.read_pulled(context.build, folder.SHEETS), rows)
-    folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
-    folder.combine(context.build, params)
-    remember(context.build, settled)
+    sheets.take_in([rows], params, context)
+    folder.remember_settled(context.build, settled)
     folder.remember_imported(context.build, marks)
     outcome.notes += _open_conflicts(context.build, known)
     return outcome
@@ -153,26 +155,23 @@ class DecidedRow:
 def _judged(
     path: Path, cells: Mapping[int, Mapping[str, str]], known: Mapping[str, room.Waiting], outcome: Decided
 ) -> list[DecidedRow]:
-    """Return the rows that are decided, by themselves or by one of the same kind; tell what cannot be taken.
-
-    Where more rows contradict themselves than fit, a column was sorted or moved alone, and none is taken.
-    """
+    """Return the rows that are decided, by themselves or by one of the same kind; tell what cannot be taken."""
     problems, rows, contradictory = dict[int, str](), list[DecidedRow](), 0
-    seen: set[str] = set()
-    alike: dict[tuple[str, tuple[str, ...]], str] = {}
+    seen, alike = set[str](), dict[tuple[str, tuple[str, ...]], str]()
     for number, row in cells.items():
         if problem := _misplaced(row, known, seen):
             problems[number] = problem
             continue
-        problem, decided = _read_row(number, row, known)
-        if problem:
-            problems[number] = problem
+        try:
+            rows.append(decided := _read_row(number, row, known))
+        except ContradictoryRowError as contradiction:
+            problems[number] = str(contradiction)
             contradictory += 1
-        elif decided:
-            rows.append(decided)
-            if decided.decision and _word(row["scope"]) == "like":
-                alike[kind_of(decided.waiting)] = decided.decision
+            continue
+        if decided.decision and _word(row["scope"]) == "like":
+            alike[kind_of(decided.waiting)] = decided.decision
     outcome.notes += [f"{path}, row {number}: {problem}" for number, problem in problems.items()]
+    # Where more rows contradict themselves than fit, a column was sorted or moved alone.
     if contradictory >= _MANY and contradictory > sum(bool(each.decision) for each in rows):
         why = "more rows contradict themselves than fit: was a column sorted or moved alone?"
         outcome.notes.append(f"{path}: nothing is taken, {why} Mend that, and import it again")
@@ -203,61 +202,62 @@ def _misplaced(row: Mapping[str, str], known: Mapping[str, room.Waiting], seen: 
     return None
 
 
-def _read_row(
-    at: int, row: Mapping[str, str], known: Mapping[str, room.Waiting]
-) -> tuple[str | None, DecidedRow | None]:
-    """Return why a row contradicts itself, or the row; its decision is empty where nobody decided."""
+def _read_row(at: int, row: Mapping[str, str], known: Mapping[str, room.Waiting]) -> DecidedRow:
+    """Return a row; its decision is empty where nobody decided."""
     name, word, text = row["id"], row["decision"], row["text"]
     waiting = known[name]
     decision = _word(word)
     if word and decision not in room.DECISIONS:
-        return f"{name}: the decision {word!r} is none of {', '.join(room.DECISIONS.values())}", None
+        raise ContradictoryRowError(f"{name}: the decision {word!r} is none of {', '.join(room.DECISIONS.values())}")
     if row["scope"] and _word(row["scope"]) != "like":
-        return f"{name}: the scope {row['scope']!r} is not {room.FORM['words']['like'][0]}", None
+        raise ContradictoryRowError(f"{name}: the scope {row['scope']!r} is not {room.FORM['words']['like'][0]}")
     base = waiting.base
     owner = next((each for each in known.values() if each is not waiting and _same(each.base.text, text)), None)
     if not _same(base.text, text) and (owner or fuzz.ratio(base.text, text) < _ALIKE):
         whose = f"is that of {owner.question.question_id}" if owner else "has little of the question's"
-        return f"{name}: the text beside it {whose}; were single columns sorted? Not applied", None
+        raise ContradictoryRowError(f"{name}: the text beside it {whose}; were single columns sorted? Not applied")
     key = "" if _removes(row["key"]) else row["key"]
     return _decided(DecidedRow(at, waiting, decision, text, key, row["note"], row["explanation"]))
 
 
-def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
-    """Return why the decision of a row does not fit what was edited, or the row."""
+def _decided(row: DecidedRow) -> DecidedRow:
+    """Return a row whose decision fits what was edited."""
     base, name = row.waiting.base, row.waiting.question.question_id
     as_it_was = _same(legal(base.explanation or "")[: sheets.LONGEST], row.explanation)  # as much as a cell holds
     if as_it_was or (not base.explanation and _removes(row.explanation)):
         row = replace(row, explanation="")
     if row.decision == CORRECT and base.key and not row.key:
         others = f"{room.DECISIONS[DROP]} or {room.DECISIONS[UNSURE]}"
-        return f"{name}: its key was emptied: write it, or choose {others}", None
+        raise ContradictoryRowError(f"{name}: its key was emptied: write it, or choose {others}")
     edited = (base.key and not _same(base.key, row.key)) or row.explanation or not _same(base.text, row.text)
     if row.decision == KEEP and edited:
         why = "to be kept, but text, key or explanation are not its own; was a column sorted alone?"
-        return f"{name}: {why} Choose {room.DECISIONS[CORRECT]} if they are meant so", None
+        raise ContradictoryRowError(f"{name}: {why} Choose {room.DECISIONS[CORRECT]} if they are meant so")
     labels = {line.strip()[:1] for line in row.text.split("\n")}
     if row.decision == KEEP and not {char for char in row.key.upper() if char.isalpha()} <= labels:
-        return f"{name}: its key {row.key} names no option: correct one of them, or choose {room.DECISIONS[DROP]}", None
+        raise ContradictoryRowError(
+            f"{name}: its key {row.key} names no option: correct one of them, or choose {room.DECISIONS[DROP]}"
+        )
     changed = not _same(base.text, row.text) or not _same(base.key, row.key) or bool(row.explanation)
     if row.decision == room.TAKE:
         if changed or not row.waiting.proposals:
             why = "it was edited, too" if row.waiting.proposals else "there is no proposal to take"
-            return f"{name}: {why}: edit it and choose {room.DECISIONS[CORRECT]}", None
+            raise ContradictoryRowError(f"{name}: {why}: edit it and choose {room.DECISIONS[CORRECT]}")
         try:
             new = row.waiting.proposed
         except editable.UnreadableTextError as error:
-            return f"{name}: {error}: edit it and choose {room.DECISIONS[CORRECT]}", None
+            edit = f"{name}: {error}: edit it and choose {room.DECISIONS[CORRECT]}"
+            raise ContradictoryRowError(edit) from None
         explanation = (new.explanation or min(_REMOVED)) if new.explanation != base.explanation else ""
         row = replace(row, decision=CORRECT, text=new.text, key=new.key, explanation=explanation)
         changed = new != base
     if changed and not row.decision:
-        return f"{name} was changed, but not decided: choose {room.DECISIONS[CORRECT]}", None
+        raise ContradictoryRowError(f"{name} was changed, but not decided: choose {room.DECISIONS[CORRECT]}")
     if row.decision == CORRECT and not changed:
         remedy = f"; to remove the explanation, write {room.FORM['removed']['words'][0]} in its cell"
         how = remedy if base.explanation else ""
-        return f"{name}: to be corrected, but text, key and explanation are as they were{how}", None
-    return None, replace(row, decision=CORRECT) if row.decision == KEEP and changed else row
+        raise ContradictoryRowError(f"{name}: to be corrected, but text, key and explanation are as they were{how}")
+    return replace(row, decision=CORRECT) if row.decision == KEEP and changed else row
 
 
 def _removes(text: str) -> bool:
@@ -353,9 +353,7 @@ def take_up(params: ReviewParams, context: Context) -> int:
             row = DecidedRow.of(waiting, str(like.after), f"同 as {like.question_id}")
             rows.extend(row.read(like.by, datetime.fromisoformat(like.updated_at)))
             settled += row.settled(like.by, like.updated_at)
-    remember(context.build, settled)
+    folder.remember_settled(context.build, settled)
     if rows.corrections:
-        more = sheets.with_rows(workbooks, rows)
-        folder.write_pulled(context.build, folder.SHEETS, replace(more, project="workbooks"))
-        folder.combine(context.build, params)
+        sheets.take_in([rows], params, context)
     return len(rows.corrections)

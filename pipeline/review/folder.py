@@ -18,13 +18,14 @@ import polars as pl
 from build_dataset.annotation.adjudication import ADJUDICATION, decided_corrections
 from build_dataset.annotation.label_studio.projects import KINDS, REVIEW, Kind, Owner, of_expert
 from build_dataset.annotation.label_studio.pull import Pulled
-from build_dataset.annotation.label_studio.read import SeenAnnotation
+from build_dataset.annotation.label_studio.read import DROP, SeenAnnotation
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review.lineage import asked_questions
 from build_dataset.pipeline.review.progress import gold_questions, separate
-from build_dataset.pipeline.runtime.publish import write_json, write_table
+from build_dataset.pipeline.runtime.publish import read_table, write_json, write_table
+from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.pipeline.stage import Context
-from build_dataset.schemas.annotations import AskedQuestion, Correction, ExpertReview, ShownLabel
+from build_dataset.schemas.annotations import AskedQuestion, Correction, ExpertReview, SettledDoubt, ShownLabel
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import file_sha256, sha256
@@ -39,6 +40,7 @@ _STATE = "state.json"  # written last: without it a pull counts as interrupted
 _TOKEN = "token"  # noqa: S105 - the name of a file
 _IMPORTED = "imported.txt"  # SHA-256 of workbooks of which every decision was taken in, one a line
 SHEETS = replace(REVIEW, name="sheets")  # folder of reviews in workbooks, kept like those of a project
+KEEP, CORRECT = "keep", "correct"  # decisions on questions that waited, beside DROP
 _TABLES: dict[str, type[Record]] = {
     "reviews": ExpertReview,
     "corrections": Correction,
@@ -124,7 +126,6 @@ def _remember(path: Path, record: type[Record], now: pl.DataFrame, key: Sequence
     new = now.join(before.sort("since").unique(key, keep="last"), on=same, how="anti")
     if not new.is_empty():
         moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        path.parent.mkdir(parents=True, exist_ok=True)
         both = pl.concat([before, new.with_columns(since=pl.lit(moment)).select(before.columns)])
         replace_table(path, both.sort("since", *key))
 
@@ -179,6 +180,24 @@ def combine(build: Path, params: ReviewParams) -> None:
     replace_table(folder / "rejects.parquet", pl.concat([part.rejects for part in parts]))
 
 
+def remember_settled(build: Path, settled: Sequence[SettledDoubt]) -> None:
+    """Keep people's decisions on questions that waited, the latest on each question and reason."""
+    if settled:
+        before = SettledDoubt.from_frame(read_table(build / SETTLED)) if (build / SETTLED).exists() else ()
+        in_time = sorted([*before, *settled], key=lambda each: datetime.fromisoformat(each.at))
+        latest = {(each.question_id, each.reason): each for each in in_time}
+        replace_table(build / SETTLED, SettledDoubt.to_frame(latest[key] for key in sorted(latest)))
+
+
+def count_by_reason(settled: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return decisions (``SettledDoubt``) by the reason for which questions waited, the commonest first."""
+    decisions = {"kept": KEEP, "corrected": CORRECT, "rejected": DROP}
+    numbers = {name: (pl.col("decision") == decision).sum() for name, decision in decisions.items()}
+    counts = settled.group_by("reason").agg(settled=pl.len(), **numbers)
+    alarm = (pl.col("settled") >= 20) & (pl.col("kept") >= 0.95 * pl.col("settled"))  # right as it stood in 19 of 20
+    return counts.with_columns(false_alarm=alarm).sort(-pl.col("settled").cast(int), "reason").to_dicts()
+
+
 def expert_kinds(build: Path) -> list[Kind]:
     """Return the projects of single experts of which something was pulled."""
     begin = f"{REVIEW.name} of "
@@ -208,7 +227,8 @@ def _read(path: Path, record: type[Record]) -> pl.DataFrame:
 
 
 def replace_table(path: Path, frame: pl.DataFrame) -> None:
-    """Write a table in one step: a reader sees the old one or the new one."""
+    """Write a table in one step, in its folder if need be: a reader sees the old one or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.new")
     write_table(frame, temporary)
     temporary.replace(path)

@@ -102,13 +102,11 @@ class _Answered(NamedTuple):
 
 
 def _as_answered(older: pl.DataFrame, answered: pl.DataFrame, corrections: pl.DataFrame) -> list[_Answered]:
-    """Return the earlier versions by what their reviewers wrote themselves while they answered.
-
-    A key that two wrote alike was D before: both meant their labels for the question with the key A.
-    """
+    """Return the earlier versions by what their reviewers wrote themselves while they answered."""
     written = defaultdict[tuple[Any, ...], dict[str, str | None]](dict)
     for each in Correction.from_frame(corrections.filter(pl.col("status") == CorrectionStatus.ACCEPTED)):
         written[each.question_id, each.by, each.annotation_id][each.field] = each.after
+    # A key that two wrote alike was D before: both meant their labels for the question with the key A.
     alike = defaultdict[tuple[str, str], dict[tuple[Any, ...], list[tuple[str, int]]]](lambda: defaultdict(list))
     for name, who, number, version in answered.sort("reviewer", "annotation_id").iter_rows():
         alike[name, version][tuple(written.get((name, who, number), {}).items())].append((who, number))

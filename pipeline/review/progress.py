@@ -16,7 +16,7 @@ import polars as pl
 from build_dataset.annotation import adjudication, lexicon_annotator
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.inspect.bank import read_labelled
-from build_dataset.pipeline.stats.intervals import ENOUGH, Interval, Unit, interval_of_share
+from build_dataset.pipeline.stats import ENOUGH, Interval, Unit, interval_of_share
 from build_dataset.schemas import annotations, identity
 from build_dataset.schemas.questions import Question
 
@@ -136,10 +136,7 @@ def expert_work(
     controls: Mapping[str, Control] | None = None,
     experts: int = 2,
 ) -> list[ExpertWork]:
-    """Return the work of each expert, adjudicators apart, by name.
-
-    ``reviews`` are those that count; ``assigned`` the questions that wait for each expert, where they are assigned.
-    """
+    """Return each expert's work by name, adjudicators apart; ``assigned`` are the questions that wait for each."""
     rows = annotations.ExpertReview.to_frame(review for review in reviews if not rules.rules(review))
     mine = rows.filter(pl.col("question_id").is_in(list(question_ids))).sort("reviewer", maintain_order=True)
     pairs = mine.join(mine, on=["question_id", "dimension"], suffix="_other")

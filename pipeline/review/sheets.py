@@ -22,9 +22,8 @@ from build_dataset.annotation.label_studio import projects, pull, read, screen
 from build_dataset.annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import folder, lineage, workbook
-from build_dataset.pipeline.review.exchange import cases, review_tasks, rulings_of
+from build_dataset.pipeline.review.exchange import HEADS, Ruling, cases, review_tasks, rulings_of
 from build_dataset.pipeline.review.progress import assignment
-from build_dataset.pipeline.review.rulings import HEADS, Ruling
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.errors import UserError
@@ -92,9 +91,7 @@ def export(
     rows = [(each.question_id, expert, *_sent(each)) for each in sent]
     both = pl.concat([before, pl.DataFrame(rows, before.schema, orient="row")])
     latest = both.unique(["question_id", "reviewer"], keep="last").sort("reviewer", "question_id")
-    out = context.build / folder.FOLDER / _OUT
-    out.parent.mkdir(parents=True, exist_ok=True)
-    folder.replace_table(out, latest)
+    folder.replace_table(context.build / folder.FOLDER / _OUT, latest)
     write(path, sent, expert, folder.owner_of(context), rulings)
     return len(wanted)
 
@@ -143,10 +140,7 @@ def held_by(pulled: pl.DataFrame, build: Path) -> dict[str, int]:
 
 
 def cancel(pulled: pl.DataFrame, build: Path, expert: str) -> int:
-    """Let go of what a lost workbook holds, so that others get it; return how many questions. What comes back counts.
-
-    Raises ``UserError`` where the expert holds nothing.
-    """
+    """Let go of what a lost workbook holds, so that others get it; return how many. What comes back counts."""
     held = held_by(pulled, build)
     if expert not in held:
         others = ", ".join(f"{who} {count}" for who, count in held.items()) or "nobody"
@@ -174,7 +168,7 @@ def import_sheets(
     sheets = [(path, workbook.read(path, owner, sent)) for path in paths]
     for _, sheet in sheets:
         _refuse_uncounted(sheet.expert, params, ruling=any(screen.OPINIONS in data for _, data, _ in sheet.answers))
-    pulled, imported = folder.read_pulled(context.build, folder.SHEETS), []
+    taken, imported = list[read.PulledRows](), []
     for path, sheet in sheets:
         rows, faults = read.PulledRows(), [*sheet.refused.items()]
         for place, data, annotation in sheet.answers:
@@ -182,12 +176,20 @@ def import_sheets(
             answer = read.read_task(data, [annotation], {0: sheet.expert}, project)
             faults += [(place, f"{each.reason} ({each.detail}); the rest of the row counts") for each in answer.rejects]
             rows.extend(answer)
-        pulled = with_rows(pulled, rows)
+        taken.append(rows)
         lines = [f"sheet {workbook.MAIN!r}, row {place}: {why}" for place, why in sorted(faults)]
         imported.append((path, sheet, lines))
+    take_in(taken, params, context)
+    return imported
+
+
+def take_in(parts: Iterable[read.PulledRows], params: ReviewParams, context: Context) -> None:
+    """Add what came back in workbooks, one after the other, to what had come before."""
+    pulled = folder.read_pulled(context.build, folder.SHEETS)
+    for rows in parts:
+        pulled = with_rows(pulled, rows)
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
     folder.combine(context.build, params)
-    return imported
 
 
 def fits_cells(task: ReviewTask) -> bool:

@@ -1,7 +1,4 @@
-"""Inputs of stages: tables of earlier stages, and computed ones that no stage writes, with their content hashes.
-
-Computed are raw files, pulled reviews, earlier releases and the manifests of stages.
-"""
+"""Inputs of stages: tables of earlier stages, and computed ones that no stage writes, with their content hashes."""
 
 import json
 import os
@@ -82,10 +79,7 @@ def released_ids(dataset: DatasetParams) -> pl.DataFrame:
 
 
 def manifests(dataset: DatasetParams) -> pl.DataFrame:
-    """Return the manifests of all stages in the catalogue's order, except of those that read this table.
-
-    A stage that runs only where somebody asks for it is left out until it has run.
-    """
+    """Return the manifests of all stages but those that read this table, and those that are off and never ran."""
     rows = []
     for stage in (stage for stage in STAGES if MANIFESTS not in stage.reads):
         manifest = intact_manifest(dataset.build / stage.name)

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from build_dataset.pipeline.stats.intervals import Floats
+from build_dataset.pipeline.stats import Floats
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import SPLITS
 

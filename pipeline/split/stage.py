@@ -12,14 +12,13 @@ from typing import Any
 import polars as pl
 
 from build_dataset.pipeline.releases import every_release
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering.markup import notes
 from build_dataset.pipeline.split import draw, units as parts
 from build_dataset.pipeline.split.draw import Contents, SplitDraw
 from build_dataset.pipeline.split.params import SplitParams
 from build_dataset.pipeline.split.units import NONE, OTHER, Row, SplitUnit, Stratum, stratum_name
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
-from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas import errors, grouping
 from build_dataset.schemas.questions import SPLITS, Assignment, Rejection
 
 _LISTED = 200  # strata listed by name in the manifest; the rest are counted
@@ -101,7 +100,7 @@ def _strata(questions: pl.DataFrame, labels: pl.DataFrame, params: SplitParams) 
         names = [params.subcategory, *(name for name in names if name != params.subcategory)]
     strata = parts.strata_of(questions, labels, names)
     if by_subcategory and strata and all(stratum[0] == NONE for stratum in strata):
-        raise UserError(_UNNAMED.format(name=params.subcategory))
+        raise errors.UserError(_UNNAMED.format(name=params.subcategory))
     final = parts.pool_small(Counter(strata), params.min_stratum, keep=int(by_subcategory))
     pooled = sorted(before for before, after in final.items() if before != after)
     return [final[values] for values in strata], pooled
@@ -114,7 +113,7 @@ def _draw(
     sizes = Counter(of_row[row] for unit in units for row in unit)
     numbers = {stratum: number for number, stratum in enumerate(sorted(sizes))}
     whole = params.method == "ratio"  # one group of all strata; else one of each subcategory
-    groups: dict[Stratum, list[Stratum]] = group_values((() if whole else each[:1], each) for each in numbers)
+    groups: dict[Stratum, list[Stratum]] = grouping.group_values((() if whole else each[:1], each) for each in numbers)
     contents: list[Contents] = [tuple(sorted(Counter(numbers[of_row[row]] for row in unit).items())) for unit in units]
     units_in = Counter(group for unit in units for group in {() if whole else of_row[row][:1] for row in unit})
     quotas: list[Row] = []

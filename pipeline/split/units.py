@@ -21,11 +21,7 @@ SplitUnit = tuple[int, ...]
 
 
 def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> list[SplitUnit]:
-    """Return units in the order of their lots: one group, one cluster of duplicates, one case, or one content.
-
-    The lot of a unit is that of the member with the lowest content hash. (The lowest lot of all members would put
-    groups before single questions: they had 1.6 times their share of the test split.)
-    """
+    """Return units in the order of their lots: one group, one cluster of duplicates, one case, or one content."""
     columns = questions.select(
         "group_id", "content_hash", case=pl.col("shared_stem").str.replace_all(r"\s+", "")
     ).with_columns(case=pl.when(pl.col("case").str.len_chars() >= _MIN_SHARED_STEM).then("case"))
@@ -37,6 +33,8 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     hashes, ids = questions["content_hash"].to_list(), questions["question_id"].to_list()
     drawn = []
     for rows in units.group_by("unit").agg("row")["row"].to_list():
+        # Of the member with the lowest content hash. (The lowest lot of all members would put groups before single
+        # questions: they had 1.6 times their share of the test split.)
         lot = hashlib.sha256(f"{seed}:{min(hashes[row] for row in rows)}".encode()).digest()[:8]  # 64 bits: no ties
         drawn.append((lot, min(ids[row] for row in rows), tuple(rows)))
     return [rows for *_, rows in sorted(drawn)]
@@ -152,15 +150,13 @@ Row = list[int]  # questions by split
 
 
 def totals_by_share(size: int, units: int, shares: Sequence[Fraction]) -> Row:
-    """Questions by split: shares of ``size``, the largest remainders rounded up (Hamilton's method).
-
-    A split with a share above 0 gets a question as long as there are units, later splits first: test is not empty.
-    """
+    """Questions by split: shares of ``size``, the largest remainders rounded up (Hamilton's method)."""
     ideal = [size * share for share in shares]
     rows = [int(value) for value in ideal]
     by_remainder = sorted(range(len(shares)), key=lambda split: (rows[split] - ideal[split], -split))
     for split in by_remainder[: size - sum(rows)]:
         rows[split] += 1
+    # A split with a share above 0 gets a question as long as there are units, later splits first: test is not empty.
     for split in reversed([split for split, share in enumerate(shares) if share > 0 and rows[split] == 0]):
         largest = rows.index(max(rows))
         if sum(count > 0 for count in rows) < units and rows[largest] > 1:  # no more splits than units

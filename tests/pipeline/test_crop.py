@@ -13,7 +13,7 @@ from PIL import Image
 
 from build_dataset.pipeline import crop as module
 from build_dataset.pipeline.crop import MARGIN, CropTask, Paper, crop, crop_in_worker, cut_out, find_paper, page_strips
-from build_dataset.pipeline.rendering.html import data_uri
+from build_dataset.pipeline.rendering.markup import data_uri
 from build_dataset.schemas.documents import Box, Document, Page
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Region

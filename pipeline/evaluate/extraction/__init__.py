@@ -7,17 +7,14 @@ judged 2,268 outputs of two models (10 of 10 right lists with such an opening, 5
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from importlib.resources import files
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from build_dataset.pipeline.claims import Text, blank_thinking, explanations, fold, lexicon, visible_output
+from build_dataset.pipeline.claims import blank_thinking, explanations, fold, visible_output
 from build_dataset.pipeline.evaluate.extraction.rules import RULES, breaks_off, is_own, opens_with
-from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask
-from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.evaluate.extraction.task import READ as _P, FoundAnswer, ReadingTask
 from build_dataset.schemas.evaluation import Sureness
 
-_P = Patterns("answers", files("build_dataset.pipeline.claims"), lexicon.NAMES)
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
 
 _STILL = ("head", "first_listed", "concluded", "verdicts", "odd_one_out")
@@ -75,36 +72,37 @@ def extract(
         The extraction; never raises on any text.
     """
     multiple = explanations.asks_for_several(stem) if multiple is None and stem else multiple
-    extraction = _read(_text(text, options, multiple, stem), multiple, answer_first)
+    known = {fold(label).upper(): fold(body) for label, body in options.items()}
+    wrong = explanations.asks_for_wrong(stem) if stem else None
+    task = ReadingTask(_visible(text, known, multiple), known, multiple, wrong, fold(stem or ""), answer_first)
+    extraction = _read(task)
     if extraction.letters is None and len(whole := blank_thinking(text, turns=True)) > len(blank_thinking(text)):
-        output = _text(whole, options, multiple, stem, turns=True)
-        if sum(mention.full for mention in output.mentions) > 1:  # the question itself, repeated before its answer
-            return _read(output, multiple, answer_first)
+        task = replace(task, text=_visible(whole, known, multiple, turns=True))
+        if sum(mention.full for mention in task.mentions) > 1:  # the question itself, repeated before its answer
+            return _read(task)
     return extraction
 
 
-def _read(output: Text, multiple: bool | None, answer_first: bool | None) -> Extraction:
-    if not output.options or not output.text.strip():
-        return Extraction()
-    task = ReadingTask(output, multiple, answer_first)
-    if _contradicts_itself(task):
+def _read(task: ReadingTask) -> Extraction:
+    multiple = task.multiple
+    if not task.options or not task.text.strip() or _contradicts_itself(task):
         return Extraction()
     several = None
     for name, rule in RULES.items():
         stated = several and several.sureness is Sureness.EXPLICIT
         answer = rule(task) if several is None or name in (_STILL[:2] if stated else _STILL) else None
-        if answer is None or not answer.labels or (name in _WEAK and _is_outweighed(output, answer)):
+        if answer is None or not answer.labels or (name in _WEAK and _is_outweighed(task, answer)):
             continue
         letters = tuple(sorted(set(answer.labels)))
-        if name == "head" and len(letters) == len(output.options) > 1:
+        if name == "head" and len(letters) == len(task.options) > 1:
             continue  # "A, B, C, D: which one …" names all
-        either = len(letters) > 1 and _P.either.search(output.text, answer.start, answer.end)
-        if multiple is False and (either or _P.alternative.match(output.text, answer.end)):
+        either = len(letters) > 1 and _P.either.search(task.text, answer.start, answer.end)
+        if multiple is False and (either or _P.alternative.match(task.text, answer.end)):
             return Extraction()  # A or B?
         extraction = Extraction(letters, name, (answer.start, answer.end))
-        marked = SURENESS[name] is Sureness.EXPLICIT and _P.own_mark.search(output.codes)  # 【答案】: AD, a wrong list
-        items = output.items  # a list can be the answer, not in a text that goes through all and calls all right
-        through = len(letters) == len(output.options) == len(items) and not items[0].first
+        marked = SURENESS[name] is Sureness.EXPLICIT and _P.own_mark.search(task.codes)  # 【答案】: AD, a wrong list
+        items = task.items  # a list can be the answer, not in a text that goes through all and calls all right
+        through = len(letters) == len(task.options) == len(items) and not items[0].first
         if len(letters) == 1 or marked or multiple or (multiple is None and not through):
             return extraction
         several = several or extraction
@@ -116,15 +114,15 @@ def _contradicts_itself(task: ReadingTask) -> bool:
     """Return whether sentences that are nothing but an answer differ: A⏎C, 答案：A⏎答案：C, 题目1：A／题目2：C."""
     # Likewise where three options or more are chosen in turn, each in the passage about it.
     # Not where the last is marked as final (A⏎最终答案：C) or as a correction, nor where letters alone are headings.
-    codes, words, text = task.output.codes, task.output.words, task.output.text
+    codes, words, text = task.codes, task.words, task.text
     # A：…故选A。B：…故选B。C：…故选C
-    chosen = {claim.labels for claim in task.claims("stated", "called") if is_own(task, claim)}
+    chosen = {claim.labels for claim in task.claimed("stated", "called") if is_own(task, claim)}
     if _answers_several_questions(task) or (len(chosen) > 2 and not task.multiple and not task.answer_first):
         return True
     # A text that sorts options under heads of its own (抗凝药：A、B。抗血小板药：C、D) chooses none.
-    lists = [set(claim.labels) for claim in task.claims("concluded") if len(claim.labels) > 1]
+    lists = [set(claim.labels) for claim in task.claimed("concluded") if len(claim.labels) > 1]
     sorts = any(not before & after for before, after in pairwise(lists))  # two lists without a common letter
-    if task.multiple and not task.claims("stated", "called") and sorts:
+    if task.multiple and not task.claimed("stated", "called") and sorts:
         return True
     bare = [(match, words[match.start("m")][3]) for match in _P.bare.finditer(codes)]
     plain = [(match, mention) for match, mention in bare if mention is not None and not mention.full]
@@ -139,15 +137,15 @@ def _contradicts_itself(task: ReadingTask) -> bool:
 
 def _answers_several_questions(task: ReadingTask) -> bool:
     """Return whether numbered answers follow each other and differ, and no answer is stated after them."""
-    found = _P.numbered.finditer(task.output.text)
-    answers = [match for match in found if match["letter"] in task.output.options]  # not (1R,2S)-… of a chemical name
+    found = _P.numbered.finditer(task.text)
+    answers = [match for match in found if match["letter"] in task.options]  # not (1R,2S)-… of a chemical name
     numbers = {match["number"] for match in answers}
     if len({match["letter"] for match in answers}) < 2 or not numbers & {"1", "一"} or len(numbers) < 2:
         return False
-    return all(claim.start < answers[-1].end() for claim in task.claims("stated", "called"))
+    return all(claim.start < answers[-1].end() for claim in task.claimed("stated", "called"))
 
 
-def _is_outweighed(output: Text, answer: FoundAnswer) -> bool:
+def _is_outweighed(output: ReadingTask, answer: FoundAnswer) -> bool:
     """Return whether a text itself says that options are not what the stem asks for, or has no end, or no telling."""
     # The latter not where it opens with the finding or chooses it. The capacity is 2 F; to find the charge we multiply
     # the capacity by the: F is a unit.
@@ -168,9 +166,10 @@ def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
     """
     opens = []
     for text, labels in outputs:
-        output = _text(text, dict.fromkeys(labels, ""))
-        if output.options and output.text.strip():
-            opens.append(opens_with(ReadingTask(output)) is not None and len(output.items) <= 2)
+        known = {fold(label).upper(): "" for label in labels}
+        task = ReadingTask(_visible(text, known), known)
+        if task.options and task.text.strip():
+            opens.append(opens_with(task) is not None and len(task.items) <= 2)
     return True if len(opens) >= _FEWEST and sum(opens) >= _HABIT * len(opens) else None
 
 
@@ -187,12 +186,8 @@ def _without_echo(text: str, options: Mapping[str, str]) -> str:
     return text[: printed.start()] + "\n" + " " * (len(printed.group()) - 1) + text[printed.end() :]
 
 
-def _text(
-    text: str, options: Mapping[str, str], multiple: bool | None = None, stem: str | None = None, *, turns: bool = False
-) -> Text:
-    folded = {fold(label).upper(): fold(body) for label, body in options.items()}
+def _visible(text: str, options: Mapping[str, str], multiple: bool | None = None, *, turns: bool = False) -> str:
     visible = blank_thinking(text, turns=turns)
     if len(visible) > _BEGINNING + _ENDING:  # linear time for an output that repeats itself for a megabyte
         visible = visible[:_BEGINNING] + " " * (len(visible) - _BEGINNING - _ENDING) + visible[-_ENDING:]
-    visible = visible if multiple else _without_echo(visible, folded)
-    return Text(visible, folded, multiple, explanations.asks_for_wrong(stem) if stem else None, fold(stem or ""))
+    return visible if multiple else _without_echo(visible, options)

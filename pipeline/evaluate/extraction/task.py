@@ -1,10 +1,16 @@
-"""A text to be read for an answer, and the answer that a rule finds in it."""
+"""A text that is read for an answer, and the answer that a rule finds in it."""
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
 from typing import NamedTuple
 
 from build_dataset.pipeline.claims import Claim, Stance, Text
+from build_dataset.pipeline.claims.lexicon import NAMES
+from build_dataset.pipeline.patterns import Patterns
+
+READ = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
 
 
 class FoundAnswer(NamedTuple):
@@ -15,16 +21,26 @@ class FoundAnswer(NamedTuple):
     end: int
 
 
-class ReadingTask(NamedTuple):
+@dataclass(frozen=True)
+class ReadingTask(Text):
     """A text to be read for the answer to a question of one kind."""
 
-    output: Text
-    multiple: bool | None = None
     answer_first: bool | None = None
 
-    def claims(self, *kinds: str, stance: Stance = Stance.ASSERTED) -> list[Claim]:
+    def claimed(self, *kinds: str, stance: Stance = Stance.ASSERTED) -> list[Claim]:
         """Claims of one stance and some kinds."""
-        return [claim for claim in self.output.claims if claim.kind in kinds and claim.stance is stance]
+        return [claim for claim in self.claims if claim.kind in kinds and claim.stance is stance]
+
+    def lists_options(self) -> bool:
+        """Return whether a text opens with a list and so with no answer to a question that has one.
+
+        It names each option once, in order, breaks off behind the second (A: …⏎B: …) or opens 正确答案是：⏎A. …⏎C. ….
+        """
+        every = [(label,) for label in self.options]
+        named = [mention.labels for mention in self.mentions if not mention.text]
+        breaks = named == every[:2] and not self.claims and not READ.ended.search(self.text)
+        listed = READ.opens_list.match(self.codes) is not None
+        return breaks or listed or (named == every and len(every) > 2 and not self.multiple)
 
 
 Rule = Callable[[ReadingTask], FoundAnswer | None]

@@ -22,8 +22,7 @@ from build_dataset.pipeline.review.folder import FOLDER, owner_of, read_pulled, 
 from build_dataset.pipeline.runtime.publish import built, find_table, read_table
 from build_dataset.pipeline.runtime.sources import ANSWER_SCORES
 from build_dataset.pipeline.stage import Context
-from build_dataset.schemas import annotations, evaluation as records, grouping, identity, release
-from build_dataset.schemas.errors import UserError
+from build_dataset.schemas import annotations, errors, evaluation as records, grouping, identity, release
 
 _EXPLAIN = "请给出正确答案并写出解析，说明各选项为什么对或错。\nGive the right answer and explain it."
 
@@ -132,11 +131,10 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
     given = answers_given(records.Prediction.from_frame(free), questions)
     if not given:
         remedy = 'give a model in [[evaluate.models]] task = "clinical" or "explanation", and run'
-        raise UserError(f"there are no answers in free text to score: {remedy} `build-dataset evaluate`")
+        raise errors.UserError(f"there are no answers in free text to score: {remedy} `build-dataset evaluate`")
     chosen = sample(given, params.scoring.sample, context.seed)
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)
     # Written first: a push that was interrupted has sent nothing whose author is not known here.
-    (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
     replace_table(context.build / SENT, records.SentAnswer.to_frame(each.sent for each in chosen))
     return send(replace(projects.SCORING, experts=params.scoring.overlap), tasks, review, context)
 
@@ -160,7 +158,7 @@ def pull(params: EvaluateParams, review: ReviewParams, context: Context, *, full
 def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
     """Return the progress of scoring."""
     if not (build / SENT).exists():
-        raise UserError("no answers were sent to experts: run `build-dataset score-answers push` first")
+        raise errors.UserError("no answers were sent to experts: run `build-dataset score-answers push` first")
     sent = list(records.SentAnswer.from_frame(read_table(build / SENT)))
     scored = find_table(build, ANSWER_SCORES.with_suffix("").as_posix())
     rows = () if scored is None else records.AnswerScore.from_frame(scored)

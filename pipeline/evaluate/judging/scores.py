@@ -12,11 +12,10 @@ import numpy as np
 from build_dataset.annotation.llm import messages as wire
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.rubric import LEAST, MOST, aspects
-from build_dataset.pipeline.evaluate.comparing import correlation, ranking
 from build_dataset.pipeline.evaluate.params import JudgeOptions
 from build_dataset.pipeline.evaluate.prompting import Prompt, chat, failed_item
 from build_dataset.pipeline.evaluate.scoring import OVERALL, mean_score
-from build_dataset.pipeline.stats.intervals import Unit, interval_of_mean
+from build_dataset.pipeline.stats import Unit, correlation, interval_of_mean, ranking
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.evaluation import JudgeAgreement, Judgement, Score, Task
 from build_dataset.schemas.grouping import group_values

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from build_dataset.pipeline.evaluate.grading import RunSettings
-from build_dataset.pipeline.evaluate.results import papers, view as views
+from build_dataset.pipeline.evaluate.results import papers
 from build_dataset.pipeline.evaluate.scoring import HUMAN, REVIEWED
 from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
-from build_dataset.pipeline.rendering.markdown import rendered
+from build_dataset.pipeline.rendering.markup import rendered
 from build_dataset.pipeline.rendering.tables import Table
-from build_dataset.pipeline.stats.intervals import Floats
+from build_dataset.pipeline.stats import Floats
 from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import Notice, counted
@@ -30,7 +30,7 @@ class Evaluated:
     comparisons: Sequence[Comparison] = ()
     agreement: Sequence[JudgeAgreement] = ()
     askings: Mapping[str, RunSettings] = field(default_factory=dict)
-    more_than: Mapping[str, int] = field(default_factory=lambda: views.WORDS["cmexam_more_than"])
+    more_than: Mapping[str, int] = field(default_factory=lambda: papers.WORDS["cmexam_more_than"])
     """Labels of a dimension with so many questions or fewer stay out of its table."""
 
     def __post_init__(self) -> None:
@@ -41,11 +41,11 @@ class Evaluated:
 
 def table_groups(results: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
     """Every table with its title, by what it is about; those without content are absent."""
-    answers = views.View(results.scores)
-    texts, cases = (views.View(results.scores, task) for task in (Task.EXPLANATION, Task.CLINICAL))
+    answers = papers.View(results.scores)
+    texts, cases = (papers.View(results.scores, task) for task in (Task.EXPLANATION, Task.CLINICAL))
 
     def by(name: str) -> tuple[str, Table | None]:
-        return views.title(name), papers.by_dimension(answers, name, results.more_than.get(name, 0))
+        return papers.title(name), papers.by_dimension(answers, name, results.more_than.get(name, 0))
 
     made: dict[str, list[tuple[str, Table | None]]] = {
         "作答 Answers": [
@@ -75,19 +75,19 @@ def tables(results: Evaluated) -> list[tuple[str, Table]]:
 
 def unreviewed_warning(scores: Sequence[Score]) -> Notice | None:
     """Return a warning if the tables use labels that experts have not settled."""
-    view = views.View(score for score in scores if score.run != HUMAN)
+    view = papers.View(score for score in scores if score.run != HUMAN)
     asked = {english: view.asked("label_status", label) for label, english in view.labels("label_status").items()}
     counts = {"open": sum(asked.values()) - asked.get(REVIEWED, 0), "asked": sum(asked.values())}
-    texts = (views.WORDS["unreviewed"][name].format(**counts) for name in ("english", "chinese"))
+    texts = (papers.WORDS["unreviewed"][name].format(**counts) for name in ("english", "chinese"))
     return Notice(*texts) if counts["open"] else None
 
 
-NOTES = views.WORDS["notes"]["under_title"].strip()  # notes on how to read the tables
+NOTES = papers.WORDS["notes"]["under_title"].strip()  # notes on how to read the tables
 
 
 def markdown(results: Evaluated, title: str) -> str:
     """All tables as one Markdown document."""
-    values = {"doubt": unreviewed_warning(results.scores), "tables": tables(results), "notes": views.WORDS["notes"]}
+    values = {"doubt": unreviewed_warning(results.scores), "tables": tables(results), "notes": papers.WORDS["notes"]}
     asked = bool(results.scores)
     return rendered("build_dataset.pipeline.evaluate:results.md", title=title, asked=asked, **values).rstrip() + "\n"
 
@@ -99,9 +99,9 @@ def files(results: Evaluated) -> Mapping[str, bytes]:
 
 def headlines(scores: Sequence[Score]) -> list[str]:
     """One line a run: its accuracy."""
-    view = views.View(scores)
+    view = papers.View(scores)
     known = ((run, score) for run in view.runs if (score := view.accuracy(run)) is not None)
-    return [f"{run}: accuracy {views.cell(score)} % of {counted(score.questions, 'question')}" for run, score in known]
+    return [f"{run}: accuracy {papers.cell(score)} % of {counted(score.questions, 'question')}" for run, score in known]
 
 
 MOST_RUNS = 6  # Models drawn side by side; more cannot be told apart. The best are drawn, and tables hold them all.
@@ -112,7 +112,7 @@ _HUMAN = "#8a8f98"  # grey: people are no model
 
 def plots(results: Evaluated) -> dict[str, bytes]:
     """``figures/<name>.svg`` and ``.png`` of every plot that has something to show."""
-    view = views.View(results.scores)
+    view = papers.View(results.scores)
     runs = _drawn(view, results)
     if not runs:
         return {}
@@ -122,24 +122,24 @@ def plots(results: Evaluated) -> dict[str, bytes]:
     return files | _lengths(view, runs)
 
 
-def _drawn(view: views.View, results: Evaluated) -> list[str]:
+def _drawn(view: papers.View, results: Evaluated) -> list[str]:
     """Models by accuracy, the best first, each as it was asked best; baselines where there are none; people last."""
     scored = [run for run in view.runs if run != HUMAN and view.overall(run, "accuracy")]
-    models = [run for run in scored if run not in views.REFERENCES] or scored
+    models = [run for run in scored if run not in papers.REFERENCES] or scored
     best: dict[str, str] = {}
-    for run in sorted(models, key=lambda run: -(views.value(view.accuracy(run)) or 0.0)):
+    for run in sorted(models, key=lambda run: -(papers.value(view.accuracy(run)) or 0.0)):
         best.setdefault(results.askings[run].model, run)
     return [*[*best.values()][:MOST_RUNS], *([HUMAN] if HUMAN in view.runs else [])]
 
 
-def _shares(view: views.View, run: str, dimension: str, labels: Iterable[str]) -> Floats:
+def _shares(view: papers.View, run: str, dimension: str, labels: Iterable[str]) -> Floats:
     """Accuracy in every label with the ends of its interval (labels × 3), in percent; NaN for what is not known."""
     scores = (view.accuracy(run, dimension, label) for label in labels)
     ends = [(score.value, score.low, score.high) if score else (None, None, None) for score in scores]
     return 100 * np.array(ends, dtype=float)
 
 
-def _bars(view: views.View, runs: Sequence[str], dimension: str, more_than: int) -> dict[str, bytes]:
+def _bars(view: papers.View, runs: Sequence[str], dimension: str, more_than: int) -> dict[str, bytes]:
     """Accuracy of every run in every label that has enough questions, with 95 % intervals."""
     labels = [label for label in view.labels(dimension) if view.asked(dimension, label) > more_than]
     if not labels:
@@ -159,16 +159,16 @@ def _bars(view: views.View, runs: Sequence[str], dimension: str, more_than: int)
         known = dimensions().get(dimension)
         entries = {label: known.find(label) if known else None for label in labels}
         short = {label: f"{label} {entry.abbr}" if entry and entry.abbr else label for label, entry in entries.items()}
-        names = [views.plot_name(f"{short[label]}  {count}") for label, count in counts.items()]
+        names = [papers.plot_name(f"{short[label]}  {count}") for label, count in counts.items()]
         axes.set_yticks(range(len(labels)), names, color=INK)
         axes.set(xlim=(0, 100), ylim=(len(labels) - 0.4, -0.6), xlabel="accuracy 准确率, %")
-        axes.set_title(views.plot_name(views.title(dimension)))
+        axes.set_title(papers.plot_name(papers.title(dimension)))
         axes.grid(visible=False, axis="y")
         drawn.legend(**_LEGEND)
         return both_formats(f"accuracy_by_{dimension}", drawn)
 
 
-def _lengths(view: views.View, runs: Sequence[str]) -> dict[str, bytes]:
+def _lengths(view: papers.View, runs: Sequence[str]) -> dict[str, bytes]:
     """CMExam's figure 3: accuracy by question length, intervals as bands."""
     labels = list(view.labels("length"))
     if len(labels) < 2:
@@ -193,5 +193,5 @@ def _coloured(runs: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _shown(run: str) -> str:
-    name = views.run_name(run)
-    return views.plot_name(name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")
+    name = papers.run_name(run)
+    return papers.plot_name(name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")

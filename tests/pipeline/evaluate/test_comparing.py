@@ -7,8 +7,8 @@ from math import comb
 import pytest
 from hypothesis import given, strategies as st
 
-from build_dataset.pipeline.evaluate.comparing import compare_runs, paired_p, ranking
-from build_dataset.pipeline.evaluate.scoring import Graded
+from build_dataset.pipeline.evaluate.scoring import Graded, compare_runs
+from build_dataset.pipeline.stats import paired_p, ranking
 from build_dataset.schemas.evaluation import Outcome
 from tests.pipeline.evaluate.conftest import make_question
 

@@ -6,6 +6,7 @@ from build_dataset.pipeline.evaluate.backends import Generation
 from build_dataset.pipeline.evaluate.grading import CHOSEN, RunSettings, grade, read_output, run_settings
 from build_dataset.pipeline.evaluate.params import OpenAiModel, RandomModel, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt
+from build_dataset.pipeline.evaluate.results.papers import manner
 from build_dataset.schemas.evaluation import Outcome
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Option
@@ -49,8 +50,8 @@ def test_a_request_that_failed_is_no_grade_and_no_answer_is_neither_right_nor_wr
 def test_a_run_is_described_by_its_defaults():
     settings = RunSettings("m")
     assert (settings.prompt, settings.shots) == ("", 0)
-    assert (settings.temperature, settings.setting) == (0.0, "0-shot · T = 0")
-    assert RunSettings("m", shots=3, temperature=0.7).setting == "3-shot · T = 0.7"
+    assert (settings.temperature, manner(settings)) == (0.0, "0-shot · T = 0")
+    assert manner(RunSettings("m", shots=3, temperature=0.7)) == "3-shot · T = 0.7"
 
 
 @pytest.mark.parametrize(

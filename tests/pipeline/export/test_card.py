@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from build_dataset.pipeline.export.card import size_category
-from build_dataset.pipeline.rendering.markdown import code
+from build_dataset.pipeline.rendering.markup import code
 from build_dataset.schemas.release import Leak
 from build_dataset.schemas.taxonomy import dimensions
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from build_dataset.pipeline.export.images import FIGURE_ITEM, image_files
+from build_dataset.pipeline.export.stage import FIGURE_ITEM, image_files
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.schemas.questions import Question, Rejection
 

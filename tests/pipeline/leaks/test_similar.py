@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from rapidfuzz import fuzz
 
-from build_dataset.pipeline.leaks.tokens import _folded, near_pairs
+from build_dataset.pipeline.leaks.overlap import _folded, near_pairs
 
 STEM = "患者男，65岁，突发胸骨后压榨样疼痛2小时，伴大汗，含服硝酸甘油不缓解，最可能的诊断是"
 

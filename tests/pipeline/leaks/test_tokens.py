@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from build_dataset.pipeline.leaks.tokens import tokenise, windows
+from build_dataset.pipeline.leaks.overlap import tokenise, windows
 
 TEXTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=40), max_size=6)
 

@@ -10,10 +10,9 @@ from build_dataset.annotation.label_studio.editable import VERDICT
 from build_dataset.annotation.llm import limits
 from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.clean.corrections import tidied_items
-from build_dataset.pipeline.proofread import reader as reading
+from build_dataset.pipeline.proofread import stage as reading
 from build_dataset.pipeline.proofread.params import KINDS, ProofreadParams
-from build_dataset.pipeline.proofread.reader import Proofreader, read_reply
-from build_dataset.pipeline.proofread.stage import problems, run
+from build_dataset.pipeline.proofread.stage import Proofreader, problems, read_reply, run
 from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.documents import Box
 from build_dataset.schemas.questions import DoubtedPlace, Question, Region

@@ -2,7 +2,7 @@ import pytest
 import yaml
 from hypothesis import example, given, strategies as st
 
-from build_dataset.pipeline.rendering.markdown import code, environment, number, percent, scalar, table, text
+from build_dataset.pipeline.rendering.markup import code, environment, number, percent, scalar, table, text
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

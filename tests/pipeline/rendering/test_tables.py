@@ -5,7 +5,7 @@ import io
 import polars as pl
 import pytest
 
-from build_dataset.pipeline.rendering.markdown import number, percent
+from build_dataset.pipeline.rendering.markup import number, percent
 from build_dataset.pipeline.rendering.tables import Table, latex
 
 TABLE = Table(

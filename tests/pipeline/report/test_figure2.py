@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from build_dataset.pipeline.report.published import figure2
+from build_dataset.pipeline.report.content import figure2
 from build_dataset.schemas.taxonomy import dimensions
 
 from .conftest import released, splits

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from build_dataset.pipeline.report.published import cmb_table1, cmb_table2, table2
+from build_dataset.pipeline.report.content import cmb_table1, cmb_table2, table2
 
 from .conftest import released, splits
 

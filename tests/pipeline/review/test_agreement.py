@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from build_dataset.pipeline.review.agreement import agreement, agreement_by_part, agreement_with_annotators, draws_of
-from build_dataset.pipeline.stats import agreement as coefficients
-from build_dataset.pipeline.stats.agreement import Resampling, count_labels, interval, pair_table, value_of
+from build_dataset.pipeline import stats as coefficients
+from build_dataset.pipeline.review.stage import agreement, agreement_by_part, agreement_with_annotators, draws_of
+from build_dataset.pipeline.stats import Resampling, count_labels, interval, pair_table, value_of
 from tests.annotation.records import annotation
 
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C: four observers, twelve units.

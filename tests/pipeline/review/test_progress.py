@@ -21,7 +21,7 @@ from build_dataset.pipeline.review.progress import (
     separate,
 )
 from build_dataset.pipeline.runtime.publish import read_table
-from build_dataset.pipeline.stats.intervals import ENOUGH
+from build_dataset.pipeline.stats import ENOUGH
 from build_dataset.schemas.annotations import ExpertReview
 from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation import records

@@ -3,7 +3,7 @@
 from xml.etree import ElementTree as ET
 
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.review.rulings import HEADS, instruction, rulings_by_expert, shared_rulings
+from build_dataset.pipeline.review.exchange import HEADS, instruction, rulings_by_expert, shared_rulings
 from build_dataset.pipeline.review.stage import settle_questions
 from build_dataset.schemas.annotations import Correction, CorrectionStatus, ExpertReview
 from tests.annotation import records

@@ -13,7 +13,6 @@ from build_dataset.annotation.label_studio.tasks import choice
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import decisions, folder, sheets
 from build_dataset.pipeline.review.decisions import DecidedRow
-from build_dataset.pipeline.review.settled import count_by_reason, remember
 from build_dataset.pipeline.review.waiting import waiting_rows
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.sources import CORRECTIONS, SETTLED
@@ -91,7 +90,7 @@ def test_verdicts_are_counted_by_reason(room):
     answer(room, 1, DROP, for_all=True)
     answer(room, 4, KEEP, key="B")
     decisions.take_up(ReviewParams(), room)
-    rows = {each["reason"]: each for each in count_by_reason(read_table(room.build / SETTLED))}
+    rows = {each["reason"]: each for each in folder.count_by_reason(read_table(room.build / SETTLED))}
     assert (rows["foot_inside"]["settled"], rows["foot_inside"]["rejected"]) == (3, 3)
     assert (rows["no_answer"]["settled"], rows["no_answer"]["corrected"]) == (1, 1)
 
@@ -112,7 +111,7 @@ def test_a_question_that_has_changed_since_is_neither_counted_nor_an_example(roo
 def test_the_later_of_a_verdict_and_a_decision_in_the_workbook_is_counted(room, workbook, counted):
     [own] = [each for each in waiting_rows(room.build)[0] if each.question.question_id == "d-1-001"]
     answer(room, 1, DROP)
-    remember(room.build, DecidedRow.of(own, "keep").settled("wang", workbook))
+    folder.remember_settled(room.build, DecidedRow.of(own, "keep").settled("wang", workbook))
     decisions.take_up(ReviewParams(), room)
     rows = read_table(room.build / SETTLED)
     assert rows["decision"].to_list() == [counted]

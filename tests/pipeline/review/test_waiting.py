@@ -20,7 +20,7 @@ from build_dataset.pipeline.cli.language import MessageLanguage, choose, transla
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.review import decisions, folder, waiting
 from build_dataset.pipeline.review.decisions import import_decisions
-from build_dataset.pipeline.review.settled import count_by_reason
+from build_dataset.pipeline.review.folder import count_by_reason
 from build_dataset.pipeline.review.waiting import Waiting, waiting_rows, workbook
 from build_dataset.pipeline.review.workbook import row_pixels
 from build_dataset.pipeline.runtime.publish import find_table, read_table

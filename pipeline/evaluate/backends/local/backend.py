@@ -264,15 +264,13 @@ class TransformersBackend(Backend):
         return list(map(tuple, self._tokenizer(list(texts), add_special_tokens=special)["input_ids"]))
 
     def _compared(self, prompt: Prompt, text: str, *, special: bool) -> tuple[tuple[int, ...], batches.Letters]:
-        """Return the prompt's tokens and each letter's, cut as lm-evaluation-harness cuts them.
-
-        A letter is the first token at which the continuations by the letters differ.
-        """
+        """Return the prompt's tokens and each letter's, cut as lm-evaluation-harness cuts them."""
         labels = [option.label for option in prompt.asked.options]
         context = text.rstrip()  # "答案： " and "A" are cut as "答案：" and " A"
         ends = text[len(context) :]
         read, *wholes = self._encoded([context, *(context + ends + label for label in labels)], special=special)
         cut = shared = min(len(read), *(len(whole) - 1 for whole in wholes))  # at least one token is compared
+        # A letter is the first token at which the continuations by the letters differ.
         while min(map(len, wholes)) > cut + 1 and len({whole[cut] for whole in wholes}) == 1:
             cut += 1
         letters = tuple((label, whole[cut]) for label, whole in zip(labels, wholes, strict=True))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from build_dataset.pipeline.claims import Text, fold
+from build_dataset.pipeline.claims import fold
 from build_dataset.pipeline.claims.explanations import asks_for_wrong
 from build_dataset.pipeline.evaluate.extraction.rules import RULES
 from build_dataset.pipeline.evaluate.extraction.task import ReadingTask
@@ -24,8 +24,8 @@ def read(
 ) -> tuple[str, str] | None:
     """Return the letters that a rule finds, and the words where it finds them."""
     wrong = asks_for_wrong(stem) if stem else None
-    said = Text(fold(text), OPTIONS[options], multiple, wrong, fold(stem or ""))
-    found = RULES[rule](ReadingTask(said, multiple, first))
+    said = ReadingTask(fold(text), OPTIONS[options], multiple, wrong, fold(stem or ""), first)
+    found = RULES[rule](said)
     return None if found is None else ("".join(sorted(found.labels)), said.text[found.start : found.end])
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.results.build import Evaluated, _drawn, plots
-from build_dataset.pipeline.evaluate.results.view import View
+from build_dataset.pipeline.evaluate.results.papers import View
 
 from .test_tables import score
 

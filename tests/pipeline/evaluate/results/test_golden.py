@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from build_dataset.annotation.rubric import aspects
-from build_dataset.pipeline.evaluate.comparing import compare_runs
+from build_dataset.pipeline.evaluate import scoring
 from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores
 from build_dataset.pipeline.evaluate.metrics import score_items
@@ -114,7 +114,7 @@ def evaluated() -> Evaluated:
     agreement = judge_agreement(judged)
     shown = [*scores, *judged_scores(judged)]
     more_than = {"disease_group": 7}
-    return Evaluated(shown, compare_runs(runs), agreement, askings, more_than)
+    return Evaluated(shown, scoring.compare_runs(runs), agreement, askings, more_than)
 
 
 def _rounded(row) -> str:

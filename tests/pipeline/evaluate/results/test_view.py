@@ -2,7 +2,7 @@
 
 import pytest
 
-from build_dataset.pipeline.evaluate.results.view import (
+from build_dataset.pipeline.evaluate.results.papers import (
     Rival,
     View,
     bracketed,

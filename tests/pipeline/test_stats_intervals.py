@@ -6,7 +6,7 @@ import random
 import pytest
 from hypothesis import given, strategies as st
 
-from build_dataset.pipeline.stats.intervals import Unit, interval_of_mean, interval_of_share, wilson
+from build_dataset.pipeline.stats import Unit, interval_of_mean, interval_of_share, wilson
 
 
 def cases(count, size, right):

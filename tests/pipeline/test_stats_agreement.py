@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from build_dataset.pipeline.stats.agreement import (
+from build_dataset.pipeline.stats import (
     Coefficient,
     Resampling,
     cohen_kappa,

@@ -1,1 +1,0 @@
-"""Statistics that several stages share: intervals and agreement."""
