@@ -113,7 +113,7 @@ def _fits(row: dict[str, Any], edge: str, rests: Sequence[str], texts: Sequence[
     if share >= ALL and _P.chinese.match(edge.strip()):
         others = [text for text in texts if edge not in (text[: len(edge)], text[-len(edge) :])]
         return told >= _share(whole, others or rests) * AS_OFTEN
-    return told >= row["enough"]
+    return bool(told >= row["enough"])
 
 
 def _share(form: re.Pattern[str], texts: Sequence[str]) -> float:
