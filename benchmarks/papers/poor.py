@@ -32,7 +32,7 @@ from benchmarks.papers.spoil import CONDITIONS, Condition, Pixels
 from build_dataset.pipeline.api import build, table
 
 ALIKE = "裏裡 睪睾 皰疱 痹痺 為爲 群羣 峰峯 臺台 唇脣 啟啓 床牀 線綫 污汙 衛衞 吃喫 蹟跡 迹跡 瘘瘻 腭顎 粘黏 髙高 査查"
-ALIKE += " 敍敘 塡填"
+ALIKE += " 敍敘 塡填 袪祛 癒愈"
 """Variants of one character in one script."""
 SHARE = 200  # Longest text of a difference that is shown
 Question: TypeAlias = Mapping[str, Any]
