@@ -195,7 +195,11 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
     text = _P.bullet.sub("", piece.text)
     text = bare if (bare := _P.sign_before.sub("", text)) != text and opens_field(bare) else text
     text = _P.keycaps.sub(lambda found: f"{re.sub(r'[^0-9]', '', found[0]) or 10}. ", text)
-    if key := _P.headed_key.fullmatch(text):
+    if slanted := _P.slanted.fullmatch(text.strip()):
+        text = f"解析：{slanted['told']}"
+    if row := _P.row.fullmatch(text):  # 1\tCâu 1: … A. … D. …\tC\t…
+        text = f"{row['asked']}\n答案：{row['key']}" + (f"\n解析：{row['told']}" if row["told"] else "")
+    elif key := _P.headed_key.fullmatch(text):
         text = key["entries"]
     elif _P.circled_key.fullmatch(text):
         text = _P.circled.sub(lambda found: f" {unicodedata.numeric(found[0]):.0f}.", text)

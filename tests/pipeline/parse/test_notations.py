@@ -44,6 +44,7 @@ def parsed(text):
         "{at}. {name}病首选的是\n☐ {name}甲\n☑ {name}乙\n☐ {name}丙\n☐ {name}丁",
         "{at}. {name}病首选的是\nA. {name}甲\n*B. {name}乙\nC. {name}丙\nD. {name}丁",
         "{at}. {name}病首选的是\nA. {name}甲\n√ B. {name}乙\nC. {name}丙\nD. {name}丁",
+        "x{at}\t{at}. {name}病首选的是 A. {name}甲 B. {name}乙 C. {name}丙 D. {name}丁\tB\t{name}乙对。",
         "{at}\n【单选题】\n{name}病首选的是\n窗体顶端\n• A. {name}甲\n• B. {name}乙\n• C. {name}丙\n窗体底端\n答案：B",
         "[单选] [B]\n{name}病首选的是\nA. {name}甲\nB. {name}乙\nC. {name}丙\nD. {name}丁",
         "{at}. {name}病首选的是\n- {name}甲\n+ {name}乙\n- {name}丙\n- {name}丁",
