@@ -24,6 +24,7 @@ _SHARE = 0.3  # of stems that repeat, or speak of a text outside, from which the
 _DERIVED = 0.3  # how much more of a text its own row says already than another row does: facts of a case, one by one
 _PICTURES = ("image", "picture", "figure", "图片", "圖片", "画像")  # how headers of what a picture shows begin
 _COMMON = 2  # other stems in which a pair of characters stands that says nothing of a stem's own
+_ON_ONE_TEXT = 20  # questions that rest on one case or passage, at most
 _TELLS_KEY = 0.25  # how much oftener a text quotes the key's option than the others, for it to explain the key
 
 
@@ -113,6 +114,17 @@ def use_of(
     east = [[3 * sum(char > "\u2e7f" for char in one) > len(one) for one in (own.stem, it)] for own, it in checked]
     foreign = sum(one is not other for one, other in east) > 0.5 * len(checked)
     return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER
+
+
+def over_many(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> Use | None:
+    """Return the use of a column named as a case whose texts stand over many questions each that need none."""
+    # The introduction of a chapter, and its title: 本章介绍…, over the 50 questions of the chapter.
+    texts = [text for row in rows if (text := whole_text(row.get(name)))]
+    times = Counter(texts)
+    checked = [ask(row)._replace(case="") for row in rows[:: max(1, len(rows) // _CHECKED)]]
+    if not texts or median(times[text] for text in texts) <= _ON_ONE_TEXT or any(_lacking(checked)):
+        return None
+    return Use.UNCLEAR if median(map(weight, texts)) >= PASSAGE else Use.OTHER
 
 
 def lists_statements(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> bool:

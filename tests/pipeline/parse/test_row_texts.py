@@ -98,6 +98,11 @@ def test_placeholders_of_absent_options_are_none_unless_one_is_the_key():
     assert read(parse(kept))[0][1] == ["对", "错", "无", "无"]
 
 
+@pytest.mark.parametrize("days", [["45298", "45658", "45296", "27/6/2024"], ["44292", "44293", "44294", "44295"]])
+def test_options_that_a_spreadsheet_counts_as_days_wait(days):
+    assert read(parse(bank(texts=days)))[0][3] == ["text_became_date"]
+
+
 @pytest.mark.parametrize("left", ["System.Xml.XmlElement", "Constituci¾n", "┐QuÚ dice?", "Ley Orgßnica"])
 def test_what_a_converter_left_waits(left):
     assert read(parse(bank(texts=["甲状腺", "胰腺", "脾", left])))[0][3] == ["unreadable_characters"]
