@@ -92,7 +92,9 @@ class _Search(TableCells):
 
     def _by_language(self) -> None:
         """Take the first language of questions that stand in several: question_de, question_ru, answers_de, …."""
-        if "stem" in self.columns.roles or not (found := sources.first_language(self._free())):
+        weak = {plain_header(header) for header in vocabulary()["weak"]["stem"]}
+        strong = {plain_header(name) for name in self.columns.roles.get("stem", ())} - weak  # not a title
+        if strong or not (found := sources.first_language(self._free())):
             return
         first, others = found
         self.names = [name for name in self.names if name not in others]

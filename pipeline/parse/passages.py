@@ -129,7 +129,8 @@ def over_many(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked])
 
 def lists_statements(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> bool:
     """Return whether a column lists texts that options name by their number: nur die Aussagen 1 und 3, ①③."""
-    listed = [row for row in rows if isinstance(row.get(name), list) and len(row[name]) > 2][:_CHECKED]
+    lists = [row for row in rows if isinstance(row.get(name), list) and len(row[name]) > 2]
+    listed = [row for row in lists if all(isinstance(text, str) for text in row[name])][:_CHECKED]
     named = [[_P.ordinal.findall(text) for _, text in ask(row).options] for row in listed]
     told = [2 * sum(map(bool, places)) > len(places) and max(map(len, places)) > 1 for places in named if places]
     return 2 * sum(told) > len(listed)
@@ -138,7 +139,8 @@ def lists_statements(name: str, rows: Sequence[Fields], ask: Callable[[Fields], 
 def _is_apart(name: str, row: Fields) -> bool:
     """Return whether a header names a translation of another column, question_english, or what a picture shows."""
     base = (in_language(name) or ("",))[0]
-    return (base in row and bool({*roles_of(base)} - {"shared"})) or plain_header(name).startswith(_PICTURES)
+    bases = {*row, *(found[0] for key in row if key != name and (found := in_language(key)))}
+    return (base in bases and bool({*roles_of(base)} - {"shared"})) or plain_header(name).startswith(_PICTURES)
 
 
 def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:
