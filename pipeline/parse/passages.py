@@ -117,14 +117,16 @@ def use_of(
 
 
 def over_many(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> Use | None:
-    """Return the use of a column named as a case whose texts stand over many questions each that need none."""
-    # The introduction of a chapter, and its title: 本章介绍…, over the 50 questions of the chapter.
+    """Return the use of a column named as a case that holds titles, or texts over many questions that need none."""
+    # 第一章 心血管系统; the introduction of a chapter, 本章介绍…, over its 50 questions.
     texts = [text for row in rows if (text := whole_text(row.get(name)))]
     times = Counter(texts)
     checked = [ask(row)._replace(case="") for row in rows[:: max(1, len(rows) // _CHECKED)]]
-    if not texts or median(times[text] for text in texts) <= _ON_ONE_TEXT or any(_lacking(checked)):
+    if not texts or any(_lacking(checked)):
         return None
-    return Use.UNCLEAR if median(map(weight, texts)) >= PASSAGE else Use.OTHER
+    many, long = median(times[text] for text in texts) > _ON_ONE_TEXT, median(map(weight, texts)) >= PASSAGE
+    titles = not long and not any(map(_P.sentence.search, times))
+    return Use.OTHER if titles or (many and not long) else Use.UNCLEAR if many else None
 
 
 def lists_statements(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> bool:

@@ -114,7 +114,8 @@ class _Habits:
     def __init__(self, rows: Sequence[_Raw], columns: Columns, space: str, declared: SourceParams) -> None:
         self.columns, self.space = columns, space  # its mapping; the scope of the source's own ids
         self.explained = declared.explanations != "ignore"
-        self.parts = columns.names()
+        listed = {name for row in rows for name, part in row.fields.items() if isinstance(part, list)}
+        self.lists = listed - columns.names()
         shares = [cells.first(row.fields, columns.roles.get("accuracy", ())) for row in rows]
         # Accuracies are in percent where one is above 1: then 1 means 1 %.
         bare = [cells.number(value) or 0 for value in shares if not cells.has_percent_sign(value)]
@@ -273,8 +274,8 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
     withdrawn = cells.string(cells.first(fields, columns.roles.get("void", ()))) or ""
     if withdrawn.casefold() in vocabulary()["words"]["right"]:
         doubts.append(("answer_not_read", "a column says that the question was withdrawn or deleted"))
-    lists = [part for name, part in fields.items() if isinstance(part, list) and name not in habits.parts]
-    if any(isinstance(one, dict) and any("answer" in roles_of(key) for key in one) for part in lists for one in part):
+    lists = [part for name in habits.lists if isinstance(part := fields.get(name), list)]
+    if any("answer" in roles_of(key) for part in lists for one in part if isinstance(one, dict) for key in one):
         doubts.append(("several_answers", "it holds several questions, each with an answer of its own"))
     if answer and len(answer) > 1 and not accepted and kind in ONE_ANSWER:
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))

@@ -55,8 +55,7 @@ def test_a_text_that_stems_may_or_may_not_need_stops_the_table():
 
 
 @pytest.mark.parametrize(
-    ("text", "stem", "unclear"),
-    [(CASES[0], OWN, True), ("心血管系统", OWN, False), (CASES[0], "该患者首选的处理是", None)],
+    ("text", "stem", "unclear"), [(CASES[0], OWN, 1), ("心血管系统", OWN, 0), (CASES[0], "该患者首选的处理是", None)]
 )
 def test_a_case_over_many_questions_that_none_needs_is_none(text, stem, unclear):
     """The introduction of a chapter stops the table; the chapter's name stays out; a case that stems need joins."""
