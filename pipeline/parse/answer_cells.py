@@ -68,7 +68,7 @@ def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | st
     if texts >= MOST * len(given):
         text_alone = beyond >= (1 - MOST) * len(given)
         return AnswerEncoding.TEXTS if text_alone else _readings(given[0], "or the text of an option")
-    if min(zero, last) * 100 >= len(given) and min(zero, last):  # one in a hundred may be a typing error
+    if min(zero, last) * 50 > len(given):  # one in fifty may be a typing error
         return _readings(given[0], f"both 0 and the number of options occur, {zero} and {last} times")
     if zero != last:
         counts = AnswerEncoding.FROM_0 if zero > last else AnswerEncoding.FROM_1

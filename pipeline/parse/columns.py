@@ -62,7 +62,7 @@ class Columns:
 
     def facts(self) -> dict[str, Any]:
         """Return the columns that each part of a question is read from, for the manifest and for people."""
-        roles: dict[str, Any] = {role: " / ".join(names) for role, names in sorted(self.roles.items())}
+        roles: dict[str, Any] = {role: " / ".join(names) for role, names in sorted(self.roles.items()) if names}
         if self.options:
             roles["options"] = " ".join(f"{label}={name}" for label, name in self.options.items())
         if self.options_in_stem:

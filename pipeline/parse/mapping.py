@@ -92,7 +92,9 @@ class _Search(TableCells):
 
     def _by_language(self) -> None:
         """Take the first language of questions that stand in several: question_de, question_ru, answers_de, …."""
-        if "stem" in self.columns.roles or not (found := sources.first_language(self._free())):
+        weak = {plain_header(header) for header in vocabulary()["weak"]["stem"]}
+        strong = {plain_header(name) for name in self.columns.roles.get("stem", ())} - weak  # not a title
+        if strong or not (found := sources.first_language(self._free())):
             return
         first, others = found
         self.names = [name for name in self.names if name not in others]
@@ -135,17 +137,22 @@ class _Search(TableCells):
         """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""
         declared = {*self.declared.ignore, *filter(None, [self.declared.shared])}
         asking = [row for row in self.rows if cells.text_of(row, self.columns.roles["stem"])]
-        for name in [column for column in self._free() if column not in declared]:
+        for name in [one for one in [*self.columns.roles.get("shared", ()), *self._free()] if one not in declared]:
             use = self._left_over_of(name, asking)
-            self.columns.unused = {column: self.columns.unused[column] for column in self._free()}
+            self.columns.unused = {column: self.columns.unused.get(column, "") for column in self._free()}
             if name in self.columns.unused:
                 self.columns.unused[name] = use or ""
 
     def _left_over_of(self, name: str, asking: Sequence[Fields], least: int = passages.SENTENCE) -> passages.Use | None:
-        keys = [*map(self.names.index, self.columns.roles.get("answer", ()))]
-        behind = self.names.index(name) > max(keys, default=len(self.names))
-        use = passages.use_of(name, asking, self._asked, least, behind=behind)
-        use = passages.Use.JOINS if passages.lists_statements(name, asking, self._asked) else use
+        if named := name in self.columns.roles.get("shared", ()):
+            use = passages.over_many(name, asking, self._asked)
+        else:
+            keys = [*map(self.names.index, self.columns.roles.get("answer", ()))]
+            behind = self.names.index(name) > max(keys, default=len(self.names))
+            use = passages.use_of(name, asking, self._asked, least, behind=behind)
+            use = passages.Use.JOINS if passages.lists_statements(name, asking, self._asked) else use
+        if named and use:
+            self.columns.roles["shared"].remove(name)
         if use is passages.Use.UNCLEAR:
             detail = f"{name} holds long texts that stems may rest on"
             how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"

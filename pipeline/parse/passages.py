@@ -24,6 +24,7 @@ _SHARE = 0.3  # of stems that repeat, or speak of a text outside, from which the
 _DERIVED = 0.3  # how much more of a text its own row says already than another row does: facts of a case, one by one
 _PICTURES = ("image", "picture", "figure", "图片", "圖片", "画像")  # how headers of what a picture shows begin
 _COMMON = 2  # other stems in which a pair of characters stands that says nothing of a stem's own
+_ON_ONE_TEXT = 20  # questions that rest on one case or passage, at most
 _TELLS_KEY = 0.25  # how much oftener a text quotes the key's option than the others, for it to explain the key
 
 
@@ -115,9 +116,23 @@ def use_of(
     return Use.UNCLEAR if open_ and distinct and not foreign else Use.OTHER
 
 
+def over_many(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> Use | None:
+    """Return the use of a column named as a case that holds titles, or texts over many questions that need none."""
+    # 第一章 心血管系统; the introduction of a chapter, 本章介绍…, over its 50 questions.
+    texts = [text for row in rows if (text := whole_text(row.get(name)))]
+    times = Counter(texts)
+    checked = [ask(row)._replace(case="") for row in rows[:: max(1, len(rows) // _CHECKED)]]
+    if not texts or any(_lacking(checked)):
+        return None
+    many, long = median(times[text] for text in texts) > _ON_ONE_TEXT, median(map(weight, texts)) >= PASSAGE
+    titles = not long and not any(map(_P.sentence.search, times))
+    return Use.OTHER if titles or (many and not long) else Use.UNCLEAR if many else None
+
+
 def lists_statements(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> bool:
     """Return whether a column lists texts that options name by their number: nur die Aussagen 1 und 3, ①③."""
-    listed = [row for row in rows if isinstance(row.get(name), list) and len(row[name]) > 2][:_CHECKED]
+    lists = [row for row in rows if isinstance(row.get(name), list) and len(row[name]) > 2]
+    listed = [row for row in lists if all(isinstance(text, str) for text in row[name])][:_CHECKED]
     named = [[_P.ordinal.findall(text) for _, text in ask(row).options] for row in listed]
     told = [2 * sum(map(bool, places)) > len(places) and max(map(len, places)) > 1 for places in named if places]
     return 2 * sum(told) > len(listed)
@@ -126,7 +141,8 @@ def lists_statements(name: str, rows: Sequence[Fields], ask: Callable[[Fields], 
 def _is_apart(name: str, row: Fields) -> bool:
     """Return whether a header names a translation of another column, question_english, or what a picture shows."""
     base = (in_language(name) or ("",))[0]
-    return (base in row and bool({*roles_of(base)} - {"shared"})) or plain_header(name).startswith(_PICTURES)
+    bases = {*row, *(found[0] for key in row if key != name and (found := in_language(key)))}
+    return (base in bases and bool({*roles_of(base)} - {"shared"})) or plain_header(name).startswith(_PICTURES)
 
 
 def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:

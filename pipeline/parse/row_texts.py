@@ -168,6 +168,9 @@ def without_placeholders(options: Options, key: Sequence[str]) -> Options:
 
 def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
+    days = [_P.serial.fullmatch(text) or _P.date.fullmatch(text) for _, text in options.pairs if text[:1].isdigit()]
+    if len(options.pairs) == len(days) > 1 and all(days) and any("/" not in day[0] for day in days if day):
+        return [("text_became_date", "its options are days as a spreadsheet counts them: 44292 was 4-6")]
     looked_at = [text for text in texts if _IN_UNUSUAL(text)]
     if not looked_at and not options.cut_at_marks:
         return []
@@ -176,8 +179,6 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     if options.cut_at_marks and len(options.pairs) != usual and not {*said} <= {*verdicts}:
         detail = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{detail}: a text may hold a mark between them"))
-    if options.pairs and all(_P.serial.fullmatch(text) for _, text in options.pairs):
-        doubts.append(("text_became_date", "its options are days as a spreadsheet counts them: 44292 was 4-6"))
     numbered = enumerate(options.pairs if looked_at else ())
     opened = [(match[1], at) for at, (_, text) in numbered if (match := _P.opening_tag.match(text))]
     left = tidy_together([text for _, text in options.pairs]) if len(opened) > 2 else []

@@ -114,6 +114,8 @@ class _Habits:
     def __init__(self, rows: Sequence[_Raw], columns: Columns, space: str, declared: SourceParams) -> None:
         self.columns, self.space = columns, space  # its mapping; the scope of the source's own ids
         self.explained = declared.explanations != "ignore"
+        listed = {name for row in rows for name, part in row.fields.items() if isinstance(part, list)}
+        self.lists = listed - columns.names()
         shares = [cells.first(row.fields, columns.roles.get("accuracy", ())) for row in rows]
         # Accuracies are in percent where one is above 1: then 1 means 1 %.
         bare = [cells.number(value) or 0 for value in shares if not cells.has_percent_sign(value)]
@@ -269,6 +271,12 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
     why = habits.explained and contradiction(text.get("explanation"), stem, dict(options.pairs), keyed)
     doubts += [("explanation_disagrees", why)] if why else []
     doubts += row_texts.unusual_texts(options, habits.size, [stem, *(option for _, option in options.pairs)])
+    withdrawn = cells.string(cells.first(fields, columns.roles.get("void", ()))) or ""
+    if withdrawn.casefold() in vocabulary()["words"]["right"]:
+        doubts.append(("answer_not_read", "a column says that the question was withdrawn or deleted"))
+    lists = [part for name in habits.lists if isinstance(part := fields.get(name), list)]
+    if any("answer" in roles_of(key) for part in lists for one in part if isinstance(one, dict) for key in one):
+        doubts.append(("several_answers", "it holds several questions, each with an answer of its own"))
     if answer and len(answer) > 1 and not accepted and kind in ONE_ANSWER:
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
     shared, group = cells.whole_of(fields, columns.roles.get("shared", ())), text.get("group")
@@ -366,6 +374,8 @@ def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
     if answer is None and given not in (None, "[]", "{}"):
         doubts.append(("answer_not_read", f"answer given as {given[:40]!r}"))
     letters = re.sub(r"[\W_]", "", given) if given and len(given) > 1 else ""  # CCE, C,E,C
+    if len(labels) > 2 and sorted(letters) == sorted(labels) != [*letters]:  # DBEAC of A to E
+        doubts.append(("answer_not_read", f"the key {str(given)[:40]} gives an order"))
     if letters and set(letters) <= {*labels} and len({*letters}) < len(letters):
         doubts.append(("answer_not_read", f"the key {str(given)[:40]} names a letter twice"))
     return doubts

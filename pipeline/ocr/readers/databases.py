@@ -88,6 +88,7 @@ class SqlReader:
         """The rows of all tables that hold questions."""
         text = decode(path.read_bytes())
         grids: Grids = {}
+        broken: dict[str, str] = {}
         created = {_bare(one[1]): [*map(_bare, _P.column.findall(one[2]))] for one in _P.create.finditer(text)}
         for found in _P.insert.finditer(text):
             name = _bare(found[1])
@@ -99,8 +100,8 @@ class SqlReader:
                     break
                 if value["close"]:
                     if names and len(row) != len(names):
-                        why = f"row {len(grid)} of {name} has {len(row)} values under {len(names)} columns"
-                        raise UnreadableDocument("broken", f"{why}; export the table as CSV")
+                        broken[name] = f"row {len(grid)} of {name} has {len(row)} values under {len(names)} columns"
+                        break
                     grid.append(row)
                     row = []
                 elif (said := value["string"] if value["wide"] is None else value["wide"]) is not None:
@@ -109,6 +110,10 @@ class SqlReader:
                     row.append(json.dumps(_P.quoted.findall(value["array"]), ensure_ascii=False))
                 elif said := value["bare"] or value["query"]:
                     row.append("" if said.upper() == "NULL" else said)
+        if broken.keys() and broken.keys() == grids.keys():
+            raise UnreadableDocument("broken", f"{'; '.join(broken.values())}; export the table as CSV")
+        told += [f"{name} was left out: {why}; export it as CSV" for name, why in broken.items()]
+        grids = {name: grid for name, grid in grids.items() if name not in broken}
         if not grids:
             raise UnreadableDocument("no_rows", "the dump inserts no rows; export it with its data")
         yield from every_table(with_options(grids), frozenset(params.columns), told)
@@ -172,7 +177,10 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
         more, held = [columns[at] for at in kept], {one: [row[at] for at in kept] for one, row in beside.items()}
     elif not _lists_options(columns) and (marks := _marks(grids[child])):
         texts = [at for at, one in enumerate(columns) if at != foreign and not plain_header(one).endswith("id")]
-        text = max(texts, key=lambda at: _size(grids[child], at))
+        # Beside answer, answer_explanation says why it is right or wrong, and is longer.
+        apart = {*vocabulary()["words"]["of_answer"]} - {"answer", "答案"}
+        own = [at for at in texts if not any(word in plain_header(columns[at]) for word in apart)]
+        text = max(own or texts, key=lambda at: _size(grids[child], at))
         said = group_values((row[foreign], (row[text], mark)) for row, mark in zip(options, marks, strict=True))
         more = ["choices" if "options" in names else "options"]
         held = {one: [json.dumps(told, ensure_ascii=False)] for one, told in said.items()}

@@ -20,7 +20,8 @@ _WORDS = {"true": True, "false": False}  # in capitals too: True, TRUE; null, No
 _ESCAPED = {"n": "\n", "r": "", "t": "\t", "b": "", "f": "", "v": "", "0": "", "\n": ""}
 _LEAST = 3  # questions in the scripts of a page for it to be a bank
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
-_LISTS = {"array", "listOf", "arrayOf", "mutableListOf", "List.of", "Arrays.asList"}  # calls that make a list
+_WRITTEN = {"JSON.stringify", "json.dumps"}  # calls that write their data out
+_LISTS = {"array", "listOf", "arrayOf", "mutableListOf", "List.of", "Arrays.asList", *_WRITTEN}  # that make a list
 Tokens = Sequence[re.Match[str]]
 
 
@@ -116,7 +117,8 @@ def _value(tokens: Tokens, at: int) -> tuple[Any, int]:
             value, at = _bracketed(tokens, at + call)
             # array('甲', '乙'), listOf('甲'), Question(text: '甲') hold data; next() and (a + b) are computed.
             listed = token[0] in "[{" or isinstance(value, dict) or len(value) > 1
-            if not call and token[0] == "(" and isinstance(value, list) and len(value) == 1:  # ("甲" "乙") of Python
+            alone = isinstance(value, list) and len(value) == 1
+            if alone and (token[0] == "(" or token[0] in _WRITTEN):  # ("甲" "乙") of Python
                 listed, value = True, value[0]
             value = value if listed and not (call and isinstance(value, list) and token[0] not in _LISTS) else None
         except _NoDataError:

@@ -26,6 +26,7 @@ _P = Patterns(__name__)
 MAX_DEPTH = 9  # Objects within objects until a list of questions is found
 MAX_CELL = 10_000_000  # Characters of a cell of a CSV file: beyond it a quote was never closed
 _BROKEN = 50  # Lines of a CSV file that may be left out; the file is read anew after each
+_TYPES = frozenset({"S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS"})  # of DynamoDB: {"S": "甲"}
 _LONG = 40  # Characters of a text that is more than a heading
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _OF_ONE = {"options", "answer"}  # Roles that only a question has, not the chapter that it is in
@@ -50,6 +51,8 @@ def _load(text: str) -> Any:
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; of two values under one key it tells, as JSON has no rule for which counts: its row is refused."""
     made = dict(pairs)
+    if len(made) > 1 and all(isinstance(part, dict) and len(part) == 1 and {*part} < _TYPES for part in made.values()):
+        return {key: value for key, part in made.items() for value in part.values()}
     if len(made) < len(pairs) and (lost := next(((key, one) for key, one in pairs if one != made[key]), None)):
         key, one = lost
         made[TWICE] = f"the key {key!r} stands twice in one object, with {one!r:.60} and {made[key]!r:.60}"
@@ -121,6 +124,7 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     texts = {key: some for key, some in texts.items() if some and all(isinstance(one, str) for one in some)}
     long = {key for key, some in texts.items() if _HANDED_DOWN & {*roles_of(key)} or sum(map(len, some)) > _LONG}
     asked, held = is_asked(value), list[str]()
+    by_id = sum(map(is_asked, value.values())) > 1  # {"name": "Part 1", "1": {…}, "2": {…}}
     # {"question": "A case …", "answer": null, "children": [{…}, {…}]}; a title alone is the name of an exam.
     asking = any(_OF_ONE & {*roles_of(key)} for key, part in value.items() if not isinstance(part, bool))
     weak = () if asking else vocabulary()["weak"]["stem"]
@@ -130,7 +134,7 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     for key, part in value.items():
         if plain_header(key) in names and any(isinstance(item, dict | list) for item in _items(part)):
             held.append(key)
-        elif not asked and not _OF_ONE & set(roles_of(key)) and _holds_question(part, depth):
+        elif not asked and not _OF_ONE & set(roles_of(key)) and (by_id and is_asked(part) or _holds_question(part, depth)):
             held.append(key)  # {"判断题": [{…}, {…}]}, {"The text that the questions are about …": [{…}, {…}]}
     if held and TWICE in value:
         raise ValueError(value[TWICE])  # {"questions": […], "questions": […]}
@@ -138,6 +142,7 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     beside = [key for key, part in value.items() if isinstance(part, list) and part and all(map(_is_question, part))]
     for key in dict.fromkeys([*held, *beside] if held and not asked else held):
         kind = {} if plain_header(key) in names else {"type" if len(key.encode()) <= 3 * _LONG else "context": key}
+        kind = {"id": key} if is_asked(value[key]) else kind
         for row in questions(value[key], depth + 1):
             own = {f"{one}_above" if "stem" in roles_of(one) and one in row else one: given[one] for one in given}
             yield {**kind, **own, **row} if isinstance(row, dict) else row
@@ -191,6 +196,8 @@ def is_asked(value: Any) -> bool:
     if not names or (names <= of_option and len(names & of_text) == 1):
         return False  # {"key": "A", "text": "甲"}
     has = {role for key, part in value.items() if not isinstance(part, bool) for role in roles_of(key)} & _OF_ONE
+    numbered = all(isinstance(value.get(number), str | int | float) for number in ("1", "2"))  # {"q": "…", "1": "甲"}
+    has |= {"options"} if numbered else set()
     below = [part for part in value.values() if isinstance(part, list) and part and all(map(is_asked, part))]
     if below and not any(part for key, part in value.items() if "options" in roles_of(key)):
         return False  # a case with its questions: {"question": "A case …", "children": [{…}, {…}]}

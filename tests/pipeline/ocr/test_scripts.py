@@ -32,6 +32,7 @@ PROGRAMS = {
     "bank.dart": "List<Map> bank = [{'question': '脾的功能是', 'options': ['统血', '藏血'], 'answer': 0}];",
     "bank.php": "<?php $q = array(array('question' => '脾的功能是', 'options' => ['统血', '藏血'], 'answer' => 0),);",
     "bank.kt": 'val bank = listOf(Question(question = "脾的功能是", options = listOf("统血", "藏血"), answer = 0))',
+    "written.js": f"q = [{WRITTEN.replace('[', 'JSON.stringify([').replace(']', '])')}]",
     "call.js": f"shuffle([{WRITTEN}]);",
     "escaped.js": "x = [{question: 'x\\x80'.length ? 1 : 2}]\nvar q = [" + WRITTEN.replace("功", "\\u529f") + "]",
 }

@@ -110,13 +110,13 @@ def test_questions_of_a_chapter_are_none_of_its_options(tmp_path, right):
     assert [row["question"] for row in found if "question" in row] == [f"第{at}例患者首选的治疗是" for at in range(8)]
 
 
-def test_a_table_of_answers_may_name_its_question_by_id_question(tmp_path):
-    text = "".join(
-        f"INSERT INTO question (id, question) VALUES ({at}, '第{at}例患者首选的治疗是');\n" for at in (1, 2, 3)
+def test_a_table_of_answers_names_its_question_beside_explanations_and_a_broken_table(tmp_path):
+    text = "INSERT DELAYED IGNORE INTO users (id, name) VALUES (1);\n" + "".join(
+        f"REPLACE INTO question (id, question) VALUES ({at}, '第{at}例患者首选的治疗是');\n" for at in (1, 2, 3)
     )
     rows = ", ".join(
-        f"({9 * at + n}, {at}, '{one}', {int(n == at % 3)})" for at in (1, 2, 3) for n, one in enumerate(TEXTS)
+        f"({9 * at + n}, {at}, '{one}', {int(n == at % 3)}, '因为{one}与本例不符')" for at in (1, 2, 3) for n, one in enumerate(TEXTS)
     )
-    found = read(tmp_path, f"{text}INSERT INTO answer (id, id_question, answer, correct) VALUES {rows};")
+    found = read(tmp_path, f"{text}INSERT INTO answer (id, id_question, answer, correct, answer_expl) VALUES {rows};")
     right = [[text for text, is_right in json.loads(row["options"]) if is_right] for row in found]
     assert right == [[TEXTS[at % 3]] for at in (1, 2, 3)]

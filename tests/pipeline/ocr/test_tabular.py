@@ -442,11 +442,22 @@ def test_a_table_may_be_kept_by_column(value: dict[str, object], rows: list[tupl
 def test_objects_by_id_are_questions_with_that_id() -> None:
     value = {"q1": {"question": "甲", "answer": "A"}, "q2": {"id": "x", "question": "乙"}}
     assert [*tabular.questions(value)] == [{"id": "q1", "question": "甲", "answer": "A"}, {"id": "x", "question": "乙"}]
+    numbered = {"Q": "甲", "A": "B", "1": "子", "2": "丑"}
+    assert [*tabular.questions({"name": "一", "1": numbered, "2": numbered})] == [
+        {"id": "1", **numbered},
+        {"id": "2", **numbered},
+    ]
     assert [*tabular.questions({"q1": {"a": 1}, "q2": 5})] == []
     assert [*tabular.questions({"question": "甲", "year": 5})] == [{"question": "甲", "year": 5}]
     assert [*tabular.questions({"question": ["甲"], "year": 5})] == []
     assert [*tabular.questions({})] == []
     assert [*tabular.questions("甲")] == []
+
+
+def test_types_that_a_database_writes_around_values_are_none_of_them(tmp_path):
+    item = {"question": {"S": "甲"}, "answers": {"L": [{"S": "子"}, {"S": "丑"}]}, "correct": {"N": "1"}}
+    found = rows(write(tmp_path / "bank.json", json.dumps({"Items": [item, item]})))
+    assert found == [{"question": "甲", "answers": [{"S": "子"}, {"S": "丑"}], "correct": "1"}] * 2
 
 
 def test_questions_have_the_case_of_the_object_that_they_are_in() -> None:

@@ -54,6 +54,16 @@ def test_a_text_that_stems_may_or_may_not_need_stops_the_table():
     assert table(CASES, OWN, behind=["notes_x"]).columns.unused == {"notes_x": "may explain the key"}
 
 
+@pytest.mark.parametrize(
+    ("text", "stem", "unclear"), [(CASES[0], OWN, 1), ("心血管系统", OWN, 0), (CASES[0], "该患者首选的处理是", None)]
+)
+def test_a_case_over_many_questions_that_none_needs_is_none(text, stem, unclear):
+    """The introduction of a chapter stops the table; the chapter's name stays out; a case that stems need joins."""
+    source = table([text] * len(ORGANS), stem, "案例")
+    assert isinstance(source.columns, Unclear) is bool(unclear)
+    assert unclear or {found[0].shared_stem for _, found in source.rows} == {text if unclear is None else None}
+
+
 def test_a_text_that_quotes_the_key_explains_it():
     texts = [
         f"{case}因此应用{organ}{'ABCD'[at % 4]}药{at}。"

@@ -98,6 +98,20 @@ def test_placeholders_of_absent_options_are_none_unless_one_is_the_key():
     assert read(parse(kept))[0][1] == ["对", "错", "无", "无"]
 
 
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"annulled": True}, "answer_not_read"),
+        ({"答案": "DBCA"}, "answer_not_read"),  # an order
+        ({"cases": [{"case": "患者甲", "answer": "A"}]}, "several_answers"),
+        (dict(zip("ABCD", ["45298", "45658", "45296", "27/6/2024"], strict=True)), "text_became_date"),
+        (dict(zip("ABCD", ["44292", "44293", "44294", "44295"], strict=True)), "text_became_date"),
+    ],
+)
+def test_a_row_without_one_sound_key_waits(more, why):
+    assert read(parse([{**bank()[0], **more}, *bank()[1:]]))[0][3] == [why]
+
+
 @pytest.mark.parametrize("left", ["System.Xml.XmlElement", "Constituci¾n", "┐QuÚ dice?", "Ley Orgßnica"])
 def test_what_a_converter_left_waits(left):
     assert read(parse(bank(texts=["甲状腺", "胰腺", "脾", left])))[0][3] == ["unreadable_characters"]
