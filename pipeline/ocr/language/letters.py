@@ -15,6 +15,8 @@ SURE = 0.9985  # Probability of a character of which nothing is noted: the mean 
 FLOOR, _LETTER_SHARE = 1e-5, 0.05  # The latter: of a mark, from which it may be a letter or digit
 _ALONE = (
     (re.compile(r"(?<![0-9A-Za-z])(?<!\d\.)[1lI](?!atm|inch)(?=[aeiouy][a-z]{2}|ow|eg|ip)"), "l", "l1I|", 0.1),
+    (re.compile(r"(?<=[a-z])1(?=[a-z]{2})|(?<=[a-z]{2})1(?=[a-z])"), "l", "l1", 0.02),
+    (re.compile(r"(?<=[a-z]{3})1(?![0-9A-Za-z])"), "l", "l1", 0.5),
     (re.compile(r"(?<=[IVX]{2})[lI]"), "I", "lI1|", 0.002),
     (_NO_L := re.compile(r"(?<=[A-Z][ABD-Z])l(?![a-z(O])"), "I", "lI1|", 0.002),
     (re.compile(r"(?<![A-Za-z])[aα](?=-[A-Za-z])"), "α", "aα", 0.05),
@@ -23,8 +25,8 @@ _ALONE = (
     (re.compile(r"(?<=^[(（])[①D](?=[)）])"), "D", "①⑩D", 0.05),
     (re.compile(r"(?<=[x×]10)[⁹°'](?=/L)"), "⁹", "⁹°'", 0.05),
 )
-"""Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop), the last I
-of VIIa and DAI, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and
+"""Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop) or within a
+word (va1gus), at its end where the reader says so too (flai1, but type1), the last I of VIIa and DAI, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and
 least probability."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
 _NEVER = re.compile(rf"(?<=HC|KC|aC|mo)I|(?<!\d)1(?=l[aeiou][a-z])|{_NO_L.pattern}")  # HCI for HCl, 1loop, DAl
