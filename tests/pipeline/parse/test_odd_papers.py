@@ -90,7 +90,7 @@ def test_options_before_the_first_question_may_be_shared_by_all() -> None:
 
 @pytest.mark.parametrize("patient", ["女，20岁，停经40天。", "男孩，3岁，发热。", "患者，男，70岁。"])
 def test_a_short_case_behind_the_last_option_stops_the_question_and_those_on_the_case(patient: str) -> None:
-    after = f"2. 首先考虑\n{THREE}\n3. 首选的检查\n{THREE}\n4. 男，30岁，咳嗽。首先考虑\n{THREE}"
+    after = f"2. 考虑\n{THREE}\n3. 检查\n{THREE}\n4. 男，30岁，咳嗽。首先考虑\n{THREE}"
     assert kept(f"1. 甲\n{THREE}\n{patient}\n{after}\n答案 1.A 2.C 3.A 4.B") == ["4B"]
 
 
