@@ -89,7 +89,9 @@ class _SharedOptions:
         if item.block is not self.block:
             self.block = item.block
             is_shared = announcement(item.block.text).kind in SHARED_OPTIONS
-            self.run, self.count = find_run(item.block.text) if is_shared else None, self.count + 1
+            run = find_run(item.block.text) if is_shared else None
+            named = run is None or not all(text for _, text in run.options)  # A、B、C、D 是其下两道小题的备选项
+            self.run, self.count = None if named else run, self.count + 1
         return self.run
 
 

@@ -370,7 +370,7 @@ def _options_start(texts: Sequence[str], before: str, *, shared: bool) -> int | 
         return None  # they are the item's own
     start = first - bool(first and _P.titles_options.fullmatch(texts[first - 1]))
     ended = [at for at in range(start) if opens_option(texts[at]) or opens_field(texts[at])]
-    told = ended and opens_field(texts[ended[-1]])
+    told = shared or (ended and opens_field(texts[ended[-1]]))
     return start if told or start in (0, ended[-1] + 1 if ended else 0) else None  # （3）丙的首选 / A. 甲 is a part
 
 
