@@ -28,7 +28,7 @@ BOUNDARIES = {
 UNCHOSEN = 1.4  # the weight of a number that is printed like one of a question (1.0) and has options (0.4)
 UNCLEAR = 0.3  # largest weight by form at which a number may still be a quantity: 38.5℃, 20支/日
 LEAD_LINES = 80  # the most lines of a stem that stands before its number: …应选用（12）。 over 12. A. 甲 B. 乙
-LEAST_SHARED = 3  # least number of options that items share
+LEAST_SHARED, MOST_SHARED = 3, 30  # least number of options that items share; most items that share
 PASSAGE = 60  # least number of characters of a passage's first line
 MORE = 5  # times as many items without a number as lines with one: these are titles
 SHORT = 24  # width below which a line may be the end of the words before it
@@ -300,45 +300,44 @@ def _untitled(cutting: Cutting) -> None:
     runs = [find_run(text) for text in items]
     kind, shares = None, False  # what the section announces; the item above has its options from above
     for place, line in enumerate(numbered):
-        item = numbered[place - 1] if place else -1
-        heads_above = [at for at in range(item + 1, line) if cutting.roles[at] in HEADS]
-        for at in heads_above:
-            kind = heads.announcement(cutting.pieces[at].text).kind if cutting.roles[at] is not Role.GROUP else kind
         head = cutting.groups.get(line - 1)  # （1～3题共用题干） may stand behind its case, over the first number
         end = line - bool(head and head.end >= len(cutting.pieces[line - 1].text))
-        above = [at for at in heads_above if at < end]
-        low = max([item, *above]) + 1
-        shares = shares and not above
-        if above and above[-1] in cutting.groups:
-            titled = cutting.groups[above[-1]]
-            run = find_run("\n".join(piece.text for piece in cutting.pieces[above[-1] : end]))
-            opens = low < end and _P.first_shared.match(cutting.pieces[low].text)
-            if run and opens and runs[place] is None:  # （二） / A. 甲
-                cutting.groups[above[-1]] = titled = titled._replace(options=True)
-            shares = run is not None and titled.options
-            continue
-        if low == end or any(cutting.roles[at] is not Role.TEXT for at in range(low, end)):
-            continue
-        members = list(_together(cutting, numbered[place:]))
+        item = numbered[place - 1] if place else -1
+        above = [at for at in range(item + 1, end) if cutting.roles[at] in HEADS]
+        low, headed = max([item, *above]) + 1, bool(above)
         texts = [piece.text for piece in cutting.pieces[low:end]]
+        if headed and (group := cutting.groups.get(low - 1)):
+            shared = find_run("\n".join([cutting.pieces[low - 1].text, *texts]))
+            if shared and texts and _P.first_shared.match(texts[0]) and runs[place] is None:  # （二） / A. 甲
+                cutting.groups[low - 1] = group = group._replace(options=True)
+            shares = shared is not None and group.options
+            if group.options or group.first is not None or not texts:
+                continue
+        kind, shares = (heads.announcement(cutting.pieces[low - 1].text).kind, False) if headed else (kind, shares)
+        if any(role is not Role.TEXT for role in cutting.roles[low:end]):
+            continue
         if options := runs[place] is None:
-            before = items[place - 1] if place and not above else ""
-            start = _options_start(texts, before, shared=shares or bool(above))
-            last = next((at for at in range(len(members)) if runs[place + at]), len(members)) - 1
-            # the options of the next end the text of its last
-            last += runs[place + last + 1 : place + len(members)][1:2] == [None]
+            before = items[place - 1] if place and not headed else ""
+            start = _options_start(texts, before, shared=shares or headed)
         else:
-            stems = [items[place + at][: run.start] if (run := runs[place + at]) else "" for at in range(len(members))]
-            start = _case_start_above(texts, headed=bool(above) or end < line or not place)
+            start = _case_start_above(texts, headed=headed or end < line or not place)
+        if start is None:
+            continue
+        near = range(place, place + len([*_together(cutting, numbered[place : place + MOST_SHARED])]))
+        if options:
+            last = next((at for at in near if runs[at]), near.stop) - 1
+            last += runs[last + 1 : near.stop][1:2] == [None]  # the options of the next end the text of its last
+        else:
+            stems = [items[at][: run.start] if (run := runs[at]) else "" for at in near]
             told = (at for at, stem in enumerate(stems) if heads.is_case(stem) or heads.tells_of_patient(stem))
-            leaning = [kind == "A3/A4" or _P.leans.search(stem) is not None for stem in stems[: next(told, len(stems))]]
-            last = max((at for at, leans in enumerate(leaning) if leans), default=-1)
-        if start is None or last < 0:
+            leaning = [kind == "A3/A4" or _P.leans.search(stem) for stem in stems[: next(told, len(stems))]]
+            last = max((place + at for at, leans in enumerate(leaning) if leans), default=-1)
+        if last < place:
             continue
         shares = options
-        first, until = cutting.marks[line].value, cutting.marks[members[last]].value
         title = None if options else _P.titles_case.match(texts[start])
         skipped = title.end() if title and heads.tells_of_patient(texts[start][title.end() :]) else 0
+        first, until = (cutting.marks[numbered[at]].value for at in (place, last))
         named = head or GroupHead(first, until, options, 0, titled=False)
         cutting.share(low + start, named._replace(end=skipped))
 

@@ -55,20 +55,8 @@ def without_running(lines: list[Line]) -> list[Line]:
         again = index >= first and _titles(line) and (code or without_digits(line.text) in titles)
         if line.kind is not LineKind.TEXT or not (again or _P.page_line.fullmatch(fold(line.text))):
             kept.append(line)
-    kept = _without_refrains(_without_scattered(_without_stamps(_without_counts(kept))))
+    kept = _without_refrains(_without_scattered(_without_stamps(kept)))
     return _without_misread(kept, lines, {_place(line) for line in lines[:first] if _titles(line)})
-
-
-def _without_counts(lines: list[Line]) -> list[Line]:
-    """The lines without those that count the pages of a whole: 1/29, 2/29, 3/29."""
-    found = [(match, line) for line in lines if (match := _P.page_of.fullmatch(fold(line.text)))]
-    groups = group_values((match[2], (int(match[1]), _place(line))) for match, line in found)
-    counts = set[tuple[int, int]]()
-    for last, pages in groups.items():
-        numbers = [number for number, _ in pages]
-        if len(numbers) >= RUNNING_PAGES and numbers == sorted({*numbers}) and numbers[-1] <= int(last):
-            counts |= {place for _, place in pages}
-    return [line for line in lines if _place(line) not in counts]
 
 
 def _without_misread(kept: list[Line], lines: Sequence[Line], opening: Set[tuple[int, int]]) -> list[Line]:
