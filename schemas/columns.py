@@ -67,8 +67,7 @@ def option_of(header: str) -> tuple[str, str] | None:
         rest = name.removeprefix(word) if name.startswith(word) else name.removesuffix(word)
         if rest != name and _LABEL.fullmatch(rest):
             return word, _upper(rest)
-    is_label = len(name) == 1 and name.upper() in vocabulary()["options"]["labels"]
-    return ("", name.upper()) if is_label else None
+    return ("", name.upper()) if len(name) == 1 and name.upper() in vocabulary()["options"]["labels"] else None
 
 
 def option_groups(headers: Sequence[str]) -> dict[str, dict[str, str]]:

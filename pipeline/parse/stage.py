@@ -68,8 +68,7 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
 def _judged(documents: Documents, lines: pl.DataFrame, context: Context) -> tuple[list[ParsedPaper], ParseOutcome]:
     """Return all papers, with their keys applied and judged, and what became of keys and of papers that failed."""
     outcome = ParseOutcome()
-    ordered = lines.sort("document", "page", "order", maintain_order=True)
-    frames = ordered.group_by("document", maintain_order=True)
+    frames = lines.sort("document", "page", "order", maintain_order=True).group_by("document", maintain_order=True)
     tasks = [(name, frame) for (name,), frame in frames if name in documents]
     papers: list[ParsedPaper] = []
     with context.progress(len(tasks), "papers") as advance:

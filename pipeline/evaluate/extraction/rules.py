@@ -172,8 +172,7 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
     if answer is None or (task.multiple is False and len(answer.labels) > 1):
         return None
     # 感染性的有败血症,非感染性 … : where several are asked for, the first is no answer in a text that breaks off
-    broken = task.multiple and len(answer.labels) == 1 and not _P.ended.search(task.output.text)
-    return None if broken else answer
+    return None if task.multiple and len(answer.labels) == 1 and not _P.ended.search(task.output.text) else answer
 
 
 def _apart(task: ReadingTask, below: int) -> FoundAnswer | None:
