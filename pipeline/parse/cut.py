@@ -318,7 +318,8 @@ def _untitled(cutting: Cutting) -> None:
             continue
         if options := runs[place] is None:
             before = items[place - 1] if place and not headed else ""
-            start = _options_start(texts, before, shared=shares or headed)
+            entry = _P.entry.match(items[place])
+            start = None if entry else _options_start(texts, before, shared=shares or headed)
         else:
             start = _case_start_above(texts, headed=headed or end < line or not place)
         if start is None:

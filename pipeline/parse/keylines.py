@@ -1,17 +1,16 @@
 """Lines that hold the answers of several questions (lists, ranges, grids), and the heads over them."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby, pairwise, takewhile, zip_longest
+from itertools import pairwise, takewhile, zip_longest
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
 from build_dataset.pipeline.parse.folding import READ, structural
-from build_dataset.pipeline.parse.labels import LABEL, ascend, labels_in
+from build_dataset.pipeline.parse.labels import LABEL, LABELS, ascend, labels_in
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OPTION_LINE
 from build_dataset.pipeline.patterns import Patterns
@@ -20,7 +19,6 @@ _P = Patterns(__name__)
 MAX_STEP = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
 EXPLAINED_WITHIN = 12  # number of lines under the head of a key within which its first explanation must come
 ANSWERED_WITHIN = 3  # number of lines under a possible head of a key within which its first answer must come
-MOST_LINES = 60  # most lines of a key that are looked at together
 LISTED = 5  # least number of answers in a line for one of them to be of several parts
 HEAD_LENGTH = 60  # number of characters after a head within which answers on the same line must begin
 
@@ -168,48 +166,20 @@ def split_answer_lines(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 def _whole_entries(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return pieces in which entries of keys that lines break are whole: 26-30：DACB / A；31：AB；1 / 32：C."""
-    whole = list[ParsedLine]()
-    for broken, lines in groupby(pieces, key=lambda piece: _P.broken.fullmatch(structural(piece.text)) is not None):
-        block = [*lines]
-        whole += (_read_whole(block) or block) if broken else block
-    return whole
-
-
-def _read_whole(block: Sequence[ParsedLine]) -> list[ParsedLine]:
-    """Return lines of a key with whole entries; nothing where one of them is not read, or all are as they are."""
-    texts = [structural(piece.text) for piece in block]
-    rows, at = list[str](), 0
-    while at < len(block):
-        ends = range(min(at + MOST_LINES, len(block)), at, -1)
-        end, entries = next(((end, found) for end in ends if (found := _entries_of(texts[at:end]))), (at + 1, []))
-        if not entries and not line_pairs(texts[at]):
-            return []
-        each = ([f"{number}.{letters}" for row, number, letters in entries if row == line] for line in range(end - at))
-        rows += map(" ".join, each) if entries else [texts[at]]
-        at = end
-    return [replace(piece, text=row) for piece, row in zip(block, rows, strict=True)]
-
-
-def _entries_of(texts: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Return the line, the number and the letters of each entry of lines that hold nothing else; numbers run on."""
-    joined, starts = "", list[int]()
-    for text in (text.strip() for text in texts):
-        glued = re.search(r"\d$|[-~]$", joined) or (re.search(r"[A-K]$", joined) and re.match(r"[A-K]", text))
-        joined += "" if glued and re.match(r"[\dA-K:：.．-]", text) else " "
-        starts.append(len(joined))
-        joined += text
-    entries, place = list[tuple[int, int, str]](), 0
-    while match := _P.entries.match(joined, place):
-        letters = re.findall(r"[A-K]+", match["letters"])
-        first, last = int(match["first"]), int(match["last"] or match["first"])
-        row = bisect_right(starts, match.start("first")) - 1
-        groups = letters if len(letters) == last - first + 1 else list("".join(letters)) if match["last"] else []
-        if len(groups) != last - first + 1:
-            return []
-        entries += [(row, first + place, letter) for place, letter in enumerate(groups)]
-        place = match.end()
-    numbers = [number for _, number, _ in entries]
-    return entries if place == len(joined) and len(entries) >= LISTED and _contiguous(numbers) else []
+    texts, last = [piece.text for piece in pieces], 0
+    for at in range(1, len(texts)):
+        above, below = structural(texts[at - 1]), structural(texts[at])
+        if not (_P.broken.fullmatch(above) and _P.broken.fullmatch(below)):
+            last = 0
+        elif above[-1] in LABELS and (letters := re.match(rf"{LABEL}+", below)):
+            texts[at - 1 : at + 1] = above + letters[0], below[letters.end() :]
+        elif number := _P.cut_number.search(above):
+            known, first = line_pairs(above[: number.start()]), re.match(r"\d+", number[0] + below)
+            last = known[-1].number if known else last
+            if last and first and int(first[0]) == last + 1:
+                texts[at - 1 : at + 1] = above[: number.start()], number[0] + below
+        last = next((pair.number for pair in reversed(line_pairs(texts[at - 1]))), last)
+    return [replace(piece, text=text) for piece, text in zip(pieces, texts, strict=True)]
 
 
 def _head_end(text: str) -> int | None:

@@ -304,7 +304,7 @@ def without_captions(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     said = ((at, _P.kind_of_item.fullmatch(rest)) for at, rest in enumerate(rests))
     texts |= {at: next(filter(None, mark.groups()), "") for at, mark in said if mark}
     points = [at for at, rest in enumerate(rests) if _P.point_of_item.fullmatch(rest)]
-    if points and not any(told[: points[0]]):  # over the first question, so over each
+    if points and not any(number_candidate(0, piece.text) for piece in pieces[: points[0]]):  # over the first question
         texts |= dict.fromkeys(points, "point")
     times, most = Counter(texts.values()), len(over) * MOST_SAID
     least = {text: MIN_LISTS if _P.of_answer.search(text) else max(MIN_LISTS, most) for text in times}

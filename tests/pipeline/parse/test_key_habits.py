@@ -138,7 +138,10 @@ def test_a_key_whose_explanations_follow_its_letters_needs_no_head(parse):
     assert told == [(["B"], "乙对。"), (["C"], "丙是常见的一种"), (["D"], "丁是这样的"), (["A"], "甲与此有关")] * 7
 
 
-@pytest.mark.parametrize("key", ["1 - 5：ABCD\nA；6 - 1\n0：BCDAB", "(A)1-5 ABC\nDA 6-10 BCDAB"])
+@pytest.mark.parametrize(
+    "key",
+    ["1 - 5：ABCD\nA；6 - 1\n0：BCDAB", "1-5 ABC\nDA 6-10 BCDAB", "1.：A 2.;B 3C4D 5.A\n6.B 7：C；8：D；9：A；1\n0：B"],
+)
 def test_entries_of_a_key_that_lines_break_are_whole(parse, key):
     asked = "\n".join(f"{at}. 第{at}项首选的是\nA. 甲{at}\nB. 乙{at}\nC. 丙{at}\nD. 丁{at}" for at in range(1, 11))
     assert "".join(told(parse(f"{asked}\n参考答案\n{key}"))) == "1A2B3C4D5A6B7C8D9A10B"
