@@ -171,14 +171,15 @@ def _whole_entries(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         above, below = structural(texts[at - 1]), structural(texts[at])
         if not (_P.broken.fullmatch(above) and _P.broken.fullmatch(below)):
             last = 0
-        elif above[-1] in LABELS and (letters := re.match(rf"{LABEL}+", below)):
+        elif above[-1] in LABELS and len(re.findall(r"\d+", above)) > 3 and (letters := re.match(rf"{LABEL}+", below)):
             texts[at - 1 : at + 1] = above + letters[0], below[letters.end() :]
         elif number := _P.cut_number.search(above):
-            known, first = line_pairs(above[: number.start()]), re.match(r"\d+", number[0] + below)
-            last = known[-1].number if known else last
-            if last and first and int(first[0]) == last + 1:
+            known, whole = (line_pairs(_P.cut_number.sub("", text)) for text in (above, number[0] + below))
+            last = known[-1].number if len(known) > 1 else last
+            if last and whole and whole[0].number == last + 1:
                 texts[at - 1 : at + 1] = above[: number.start()], number[0] + below
-        last = next((pair.number for pair in reversed(line_pairs(texts[at - 1]))), last)
+        pairs = line_pairs(texts[at - 1])
+        last = pairs[-1].number if len(pairs) > 1 else last
     return [replace(piece, text=text) for piece, text in zip(pieces, texts, strict=True)]
 
 

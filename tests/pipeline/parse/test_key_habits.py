@@ -140,7 +140,11 @@ def test_a_key_whose_explanations_follow_its_letters_needs_no_head(parse):
 
 @pytest.mark.parametrize(
     "key",
-    ["1 - 5：ABCD\nA；6 - 1\n0：BCDAB", "1-5 ABC\nDA 6-10 BCDAB", "1.：A 2.;B 3C4D 5.A\n6.B 7：C；8：D；9：A；1\n0：B"],
+    [
+        "1 - 5：ABCDA；6 - 9：BC\nDA；1\n0：B",
+        "1-5 ABCDA 6-9 BC\nDA 10.B",
+        "1.：A 2.;B 3C4D 5.A\n6.B 7：C；8：D；9：A；1\n0：B",
+    ],
 )
 def test_entries_of_a_key_that_lines_break_are_whole(parse, key):
     asked = "\n".join(f"{at}. 第{at}项首选的是\nA. 甲{at}\nB. 乙{at}\nC. 丙{at}\nD. 丁{at}" for at in range(1, 11))
