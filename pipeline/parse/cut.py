@@ -311,7 +311,7 @@ def _untitled(cutting: Cutting) -> None:
             if shared and texts and _P.first_shared.match(texts[0]) and runs[place] is None:  # （二） / A. 甲
                 cutting.groups[low - 1] = group = group._replace(options=True)
             shares = shared is not None and group.options
-            if group.options or group.first is not None or not texts:
+            if group.options or heads.announcement(cutting.pieces[low - 1].text).kind != "A3/A4" or group.first:
                 continue
         kind, shares = (heads.announcement(cutting.pieces[low - 1].text).kind, False) if headed else (kind, shares)
         if any(role is not Role.TEXT for role in cutting.roles[low:end]):
