@@ -314,5 +314,4 @@ def merge_reviewed(*sources: Sequence[Reviewed]) -> list[Reviewed]:
 def digest(reviewed: Iterable[Reviewed]) -> str:
     """16 hex digits over what was learned from, whatever its order."""
     labels_of = [(item, [f"{name}={label.zh}" for name, label in item.labels.items()]) for item in reviewed]
-    lines = sorted(" ".join([item.question.content_hash, *labels]) for item, labels in labels_of)
-    return sha256(*lines)[:16]
+    return sha256(*sorted(" ".join([item.question.content_hash, *labels]) for item, labels in labels_of))[:16]

@@ -90,8 +90,7 @@ def difficulty_bin(accuracy: float) -> int:
     if not 0 <= accuracy <= 1:
         raise ValueError(f"an accuracy of {accuracy} is not in 0..1")
     # 0.6 is 0.59999…78 in binary; as people wrote it, it is the border.
-    from_hard = int(Fraction(repr(float(accuracy))) * LEVELS)
-    return LEVELS - 1 - min(from_hard, LEVELS - 1)
+    return LEVELS - 1 - min(int(Fraction(repr(float(accuracy))) * LEVELS), LEVELS - 1)
 
 
 def measured_difficulty(question: Question) -> Verdict | None:

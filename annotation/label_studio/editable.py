@@ -89,8 +89,7 @@ def changed_part(before: str | None, after: str | None) -> str:
     if not before or not after:
         return f"{before or '（无）'} → {after or '（删）'}"
     head = Prefix.similarity(before, after)
-    tail = Postfix.similarity(before[head:], after[head:])
-    begin, end = max(0, head - _AROUND), max(0, tail - _AROUND)
+    begin, end = max(0, head - _AROUND), max(0, Postfix.similarity(before[head:], after[head:]) - _AROUND)
     parts = (text[begin : len(text) - end] for text in (before, after))
     return " → ".join(f"{'…' if begin else ''}{part}{'…' if end else ''}" for part in parts)
 

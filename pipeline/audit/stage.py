@@ -170,8 +170,7 @@ def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, 
     groups = review.filter(pl.col("reason") == "conflicting_answers")["question_ids"].to_list()
     if not groups or cleaned is None:
         return {}
-    wanted = cleaned.filter(pl.col("question_id").is_in([name for names in groups for name in names]))
-    known = comparable(wanted)
+    known = comparable(cleaned.filter(pl.col("question_id").is_in([name for names in groups for name in names])))
     keys: dict[str, dict[str, Letters]] = {}
     for names in groups:
         for one, other in permutations([name for name in names if name in known], 2):

@@ -117,8 +117,7 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
                 quoted, slipped = quoted or {named} == last, slipped or {named} not in (last, {None})
         if "答" in bracket[0] and (called := _P.is_key.search(bracket[0])):
             key |= set(called["letters"] or last) & set(options)
-    detail = " ".join(verdicts)[:_SHOWN]
-    return _Marks(frozenset(right), frozenset(wrong), frozenset(key), quoted, slipped, detail)
+    return _Marks(frozenset(right), frozenset(wrong), frozenset(key), quoted, slipped, " ".join(verdicts)[:_SHOWN])
 
 
 def _decided(marks: _Marks, options: Mapping[str, str], stem: str, *, several: bool) -> Stated | None:

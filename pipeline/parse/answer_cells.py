@@ -64,8 +64,7 @@ def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | st
     places = [(answer_numbers(cell.value), len(cell.options.pairs)) for cell in given]
     zero, last = sum(0 in numbers for numbers, _ in places), sum(size in numbers for numbers, size in places)
     beyond = sum(not numbers or max(numbers) > size for numbers, size in places)
-    texts = sum(quoted_of(str(cell.value), cell.options.pairs) is not None for cell in given)
-    if texts >= MOST * len(given):
+    if sum(quoted_of(str(cell.value), cell.options.pairs) is not None for cell in given) >= MOST * len(given):
         text_alone = beyond >= (1 - MOST) * len(given)
         return AnswerEncoding.TEXTS if text_alone else _readings(given[0], "or the text of an option")
     if min(zero, last) * 50 > len(given):  # one in fifty may be a typing error
@@ -101,8 +100,7 @@ def _only_reading(value: Any, options: Options) -> AnswerEncoding | None:
     if text is None or isinstance(value, int | float):
         return None
     letters, quoted = letters_of(text, options.pairs), quoted_of(text, options.pairs)
-    one = bool(letters) != bool(quoted)
-    return (AnswerEncoding.LETTERS if letters else AnswerEncoding.TEXTS) if one else None
+    return (AnswerEncoding.LETTERS if letters else AnswerEncoding.TEXTS) if bool(letters) != bool(quoted) else None
 
 
 def _readings(cell: Given, why: str) -> str:
@@ -146,8 +144,7 @@ def read_answer(value: Any, options: Options, encoding: AnswerEncoding = AnswerE
     if len(value) == len(options.pairs) and not is_number(value) and all(flag in (0, 1) for flag in value):
         return [label for (label, _), flag in zip(options.pairs, value, strict=True) if flag] or None
     parts = [_read_one(item, options, encoding) for item in value]
-    letters = {letter for part in parts if part for letter in part}
-    return sorted(letters) if parts and all(parts) else None
+    return sorted({letter for part in parts if part for letter in part}) if parts and all(parts) else None
 
 
 def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:

@@ -68,8 +68,7 @@ def _answering(outline: Outline, all_fields: Sequence[item_fields.Fields]) -> se
     for run, members in runs.items():
         read = [fields for _, fields in members]
         entries = [it for it in read if _is_entry(it) or (_P.letter_first.match(it.head) and not find_run(it.head))]
-        known = sum(item.number in asked for item, _ in members)
-        if min(len(entries), known) >= ANSWERING * len(members):
+        if min(len(entries), sum(item.number in asked for item, _ in members)) >= ANSWERING * len(members):
             answering.add(run)
         else:
             asked.update(number for item, _ in members for number in range(item.number, item.last + 1))
@@ -88,8 +87,9 @@ class _SharedOptions:
         """The options shared by this item, if its section has such."""
         if item.block is not self.block:
             self.block = item.block
-            is_shared = announcement(item.block.text).kind in SHARED_OPTIONS
-            self.run, self.count = find_run(item.block.text) if is_shared else None, self.count + 1
+            run = find_run(item.block.text) if announcement(item.block.text).kind in SHARED_OPTIONS else None
+            named = run is None or not all(text for _, text in run.options)  # A、B、C、D 是其下两道小题的备选项
+            self.run, self.count = None if named else run, self.count + 1
         return self.run
 
 

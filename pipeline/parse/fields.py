@@ -178,8 +178,7 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool, behind: bo
         return stem, None
     if len({*map(str.upper, _P.lettered.findall(stem))}) > 1:  # (a)分类(b)焚烧；按顺序是
         return stem, None
-    printed = next(group for group in blank.groups() if group)
-    letters = labels_in(printed.upper())
+    letters = labels_in(next(group for group in blank.groups() if group).upper())
     if not set(letters) <= set(labels) or not ascend(letters):
         return stem, None
     return f"{stem[: blank.start()]}{shown}{stem[blank.end() :]}", "".join(letters)

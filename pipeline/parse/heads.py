@@ -99,15 +99,15 @@ def split_heads(text: str) -> list[str]:
     section = _P.glued_section.search(text) if "题" in text or "題" in text else None
     cuts = [section.start()] if section else []  # …手术二、X型题
     if re.search("共用|共享|公用", text):
-        cuts += [match.start() for match in _P.glued_group.finditer(structural(text))]
+        found = (match.start() for match in _P.glued_group.finditer(structural(text)))
+        cuts += [start for start in found if not _P.before_span.fullmatch(text[:start])]
     return [text[start:end].strip(" ") for start, end in pairwise([0, *sorted(cuts), len(text)])]
 
 
 def is_section_head(text: str) -> bool:
     """Return whether a line opens a section."""
     bare = text.strip()
-    named = r"^\w{2,9}\s(?:\d{1,2}|[A-Z]{1,4})\b.{0,60}$|[题題]|共\s*\d+"
-    short = len(bare) <= 24 or re.search(named, bare, re.I)
+    short = len(bare) <= 24 or re.search(r"^\w{2,9}\s(?:\d{1,2}|[A-Z]{1,4})\b.{0,60}$|[题題]|共\s*\d+", bare, re.I)
     return bool(short) and any(form.match(bare) for form in _SECTIONS)
 
 
@@ -155,6 +155,7 @@ class GroupHead(NamedTuple):
     last: int | None
     options: bool  # options are shared; otherwise a case is
     end: int  # the place at which the rest of the line begins
+    titled: bool = True  # a head says so; else it is known by what it is
 
 
 def _group_span(span: re.Match[str] | None) -> tuple[int, int] | None:
@@ -169,14 +170,16 @@ def group_head(text: str) -> GroupHead | None:
     span = next((span for form in _GROUPS if (span := form.match(text))), None)
     named = _group_span(span)
     if span and named:
-        closing = re.compile(r"[^。:：)）】\]]*[)）】\]]?\s*[。:：]?").match(text, span.end())
-        end = closing.end() if closing else len(text)
+        closing = re.compile(r"[^。:：)）】\]]*[)）】\]]?\s*[。:：]?[*＊]{0,2}").match(text, span.end())
+        begins = tells_of_patient(text[span.end() :])  # 1-3 患者，女，45岁
+        end = span.end() if begins else closing.end() if closing else len(text)
         return GroupHead(*named, _P.about_options.search(text[:end]) is not None, end)
     if case := _P.case.match(text):
         return GroupHead(None, None, options=False, end=case.end())
     shared = _P.shared.search(text) and re.search(r"题干|題幹|备选答案|选项|選項", text)
     if shared and len(text.strip()) <= 24 and not _P.span_later.search(text):
-        return GroupHead(None, None, _P.about_options.search(text) is not None, len(text))
+        label = _P.first_label.search(text)  # 共用选项：A. 甲
+        return GroupHead(None, None, _P.about_options.search(text) is not None, label.start() if label else len(text))
     return None
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
 from build_dataset.pipeline.parse.folding import READ, structural
-from build_dataset.pipeline.parse.labels import LABEL, ascend, labels_in
+from build_dataset.pipeline.parse.labels import LABEL, LABELS, ascend, labels_in
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OPTION_LINE
 from build_dataset.pipeline.patterns import Patterns
@@ -156,12 +156,31 @@ def _row(texts: Sequence[str], at: int, head: re.Pattern[str], form: re.Pattern[
 def split_answer_lines(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return pieces in which lines of answers hold nothing else: their head goes (参考答案：1-5 ABCDE, 多选：1.ABC)."""
     split: list[ParsedLine] = []
-    for piece in pieces:
+    for piece in _whole_entries(pieces):
         cut = _head_end(piece.text) or 0
         if cut:
             split.append(replace(piece, text=piece.text[:cut].rstrip()))
         split.append(replace(piece, text=piece.text[cut:], centred=piece.centred and not cut))
     return split
+
+
+def _whole_entries(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """Return pieces in which entries of keys that lines break are whole: 26-30：DACB / A；31：AB；1 / 32：C."""
+    texts, last = [piece.text for piece in pieces], 0
+    for at in range(1, len(texts)):
+        above, below = structural(texts[at - 1]), structural(texts[at])
+        if not (_P.broken.fullmatch(above) and _P.broken.fullmatch(below)):
+            last = 0
+        elif above[-1] in LABELS and len(re.findall(r"\d+", above)) > 3 and (letters := re.match(rf"{LABEL}+", below)):
+            texts[at - 1 : at + 1] = above + letters[0], below[letters.end() :]
+        elif number := _P.cut_number.search(above):
+            known, whole = (line_pairs(_P.cut_number.sub("", text)) for text in (above, number[0] + below))
+            last = known[-1].number if len(known) > 1 else last
+            if last and whole and whole[0].number == last + 1:
+                texts[at - 1 : at + 1] = above[: number.start()], number[0] + below
+        pairs = line_pairs(texts[at - 1])
+        last = pairs[-1].number if len(pairs) > 1 else last
+    return [replace(piece, text=text) for piece, text in zip(pieces, texts, strict=True)]
 
 
 def _head_end(text: str) -> int | None:

@@ -229,8 +229,7 @@ def cut_stem(value: str) -> tuple[str, Pairs]:
     text, (before, pairs) = broken_lines(value), cut_at_labels(value)
     if [label for label, _ in pairs[:2]] != ["A", "B"]:
         forms = group_values((_form_in(mark), mark) for mark in _P.anywhere.finditer(text)).values()
-        runs = [_run_from_a(text, marks) for marks in forms]
-        marks = max(runs, key=len, default=[])
+        marks = max([_run_from_a(text, marks) for marks in forms], key=len, default=[])
         if len(marks) > max(2, len(pairs)):
             before, pairs = text[: marks[0].start()], _between(text, marks)
     if len(pairs) < 2 and (counted := _P.counted.search(text)):  # …옳은 것은?⏎1) 희소성⏎2) 유연성⏎3) 직관성

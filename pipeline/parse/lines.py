@@ -9,12 +9,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, groupby, pairwise, zip_longest
 
 from build_dataset.pipeline.characters import in_taiwan, is_traditional, script_of
 from build_dataset.pipeline.parse.fields import opens_field, split_fields
 from build_dataset.pipeline.parse.folding import fold, width
-from build_dataset.pipeline.parse.heads import number_candidate, split_heads
+from build_dataset.pipeline.parse.heads import NumberStyle, number_candidate, split_heads
 from build_dataset.pipeline.parse.labels import LABELS, opens_option
 from build_dataset.pipeline.parse.running import without_running
 from build_dataset.pipeline.patterns import Patterns
@@ -301,12 +301,28 @@ def without_captions(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     over = [at for at, (opens, below, own, after) in each if below and not own and (after or not opens)]
     free = [at for at in over if not at or not _P.label_alone.fullmatch(pieces[at - 1].text)]
     texts = {at: pieces[at].text for at in free if _P.words.fullmatch(pieces[at].text)}
-    texts |= {at: mark[1] for at, piece in enumerate(pieces) if (mark := _P.kind_of_item.fullmatch(piece.text))}
+    below = [opens_option(piece.text) for piece in pieces[1:]]
+    ends = [_number_end(piece.text) for piece in pieces]  # 1. （2019年真题） over a stem
+    ends = [0 if asked else end for end, asked in zip_longest(ends, below)]
+    rests = [piece.text[end or 0 :].strip() for piece, end in zip(pieces, ends, strict=True)]
+    said = ((at, _P.kind_of_item.fullmatch(rest)) for at, rest in enumerate(rests))
+    texts |= {at: next(filter(None, mark.groups()), "") for at, mark in said if mark}
+    points = [at for at, rest in enumerate(rests) if _P.point_of_item.fullmatch(rest)]
+    if points and not any(number_candidate(0, piece.text) for piece in pieces[: points[0]]):  # over the first question
+        texts |= dict.fromkeys(points, "point")
     times, most = Counter(texts.values()), len(over) * MOST_SAID
     least = {text: MIN_LISTS if _P.of_answer.search(text) else max(MIN_LISTS, most) for text in times}
     gone = {at for at, text in texts.items() if times[text] >= least[text] and not opens_option(text)}
-    kept = [piece for at, piece in enumerate(pieces) if at not in gone]
+    numbers = {at: pieces[at].text[: _number_end(pieces[at].text)] for at in gone}
+    bare = ((at, replace(piece, text=numbers.get(at, piece.text))) for at, piece in enumerate(pieces))
+    kept = [piece for at, piece in bare if at not in gone or piece.text]
     return without_captions(kept) if gone else kept
+
+
+def _number_end(text: str) -> int:
+    """Return the place behind the number that a line begins with, where other text follows."""
+    mark = number_candidate(0, text)
+    return mark.end if mark and text[mark.end :].strip() and mark.style != NumberStyle.CIRCLED else 0
 
 
 def _opens_item(piece: ParsedLine) -> bool:

@@ -252,8 +252,7 @@ class _Search(TableCells):
         self._take("answer", [best, *same], self.columns.found_by.get("answer", "name"))
         if best in self.columns.roles.get("right", ()):
             self.columns.roles["right"].remove(best)
-        later = dict.fromkeys(self._later_keys(), AnswerEncoding.LETTERS)
-        self._require_agreement({best: clear[best], **later})
+        self._require_agreement({best: clear[best], **dict.fromkeys(self._later_keys(), AnswerEncoding.LETTERS)})
         # A few corrections under a name of the key do not tell how they are given: as the key is.
         for name in (column for column, (encoding, _) in read.items() if isinstance(encoding, Unclear)):
             self._require_agreement({best: clear[best], name: clear[best]})

@@ -147,6 +147,8 @@ class Builder:
             self._open_block(piece, is_key=role is Role.KEY_HEAD)
         elif role is Role.GROUP:
             head = self.cutting.groups[index]
+            if self.group and head.first is not None and self.group.head[:3] == head[:3]:
+                return  # behind its case
             rest, self.group = piece.text[head.end :], Group(head)
             self.outline.groups.append(self.group)
             if rest.strip():

@@ -55,8 +55,7 @@ def _bare_name(name: str) -> str:
 
 def is_corrected(paper: ParsedPaper) -> bool:
     """Return whether a key states what changed after appeals."""
-    name = PurePosixPath(paper.document).stem
-    match = _P.corrected_name.search(name) or _P.corrected_text.search(paper.text)
+    match = _P.corrected_name.search(PurePosixPath(paper.document).stem) or _P.corrected_text.search(paper.text)
     return bool(match or paper.key.corrections or any(run.noted for run in paper.key.runs))
 
 
@@ -192,8 +191,7 @@ def _sessions(text: str) -> Sessions:
 
 def _flat(text: str) -> str:
     """Return text without white space, 130² as 1302; the end of a line stays between digits: 代號：1301, 104年."""
-    plain = unicodedata.normalize("NFKC", text)
-    return re.sub(r"\s+", "", re.sub(r"(?<=[0-9A-Za-z])\s*\n\s*(?=\d)", "|", plain))
+    return re.sub(r"\s+", "", re.sub(r"(?<=[0-9A-Za-z])\s*\n\s*(?=\d)", "|", unicodedata.normalize("NFKC", text)))
 
 
 def _some(numbers: Sequence[int]) -> str:

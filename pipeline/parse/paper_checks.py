@@ -113,6 +113,7 @@ def _cases_before(judged: Judged) -> Findings:
     """Find questions without a case that follow one: under a head, behind the last option of another."""
     lines = [piece.text for piece in judged.paper.outline.preamble]
     block, where, parts = None, "", 0
+    untitled = {id(group.pieces) for group in judged.paper.outline.groups if not group.head.titled}
     for draft in judged.questions:
         if draft.block is not block:
             block, lines = draft.block, [*lines, *draft.block.heads[1:]]
@@ -126,6 +127,8 @@ def _cases_before(judged: Judged) -> Findings:
             yield draft, f"a case may stand {where}"
         if "case_inside" in dict(draft.flags) and not draft.group:
             where, parts = f"behind the options of number {draft.number}", 0
+        elif id(draft.shared_pieces) in untitled and not draft.shared_options:
+            where, parts = f"above number {draft.group_first}", 0  # its head does not say how many it is for
 
 
 @COMPARED("case_missing", "（7～8题共用备选答案） / 男，45岁… / 9. …: neither 7 nor 8 was read, nor a head over 9")

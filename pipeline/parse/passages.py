@@ -81,8 +81,7 @@ def use_of(
         return None  # a category, an instruction
     checked = [(ask(row), text) for row, text in filled[:: max(1, len(filled) // _CHECKED)]]
     rests = [_rest(asked, text) for asked, text in checked]
-    known = [f"{asked.stem}\n{asked.case}" for asked, _ in checked]
-    held = _gain(rests, known)
+    held = _gain(rests, [f"{asked.stem}\n{asked.case}" for asked, _ in checked])
     few = len({*rests}) < max(3, 0.05 * len(rests))
     if held >= _DERIVED or few or median(map(weight, rests)) < min(least, SENTENCE):
         return Use.COPY
@@ -122,7 +121,7 @@ def over_many(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked])
     texts = [text for row in rows if (text := whole_text(row.get(name)))]
     times = Counter(texts)
     checked = [ask(row)._replace(case="") for row in rows[:: max(1, len(rows) // _CHECKED)]]
-    if not texts or any(_lacking(checked)):
+    if len(texts) <= _ON_ONE_TEXT or any(_lacking(checked)):
         return None
     many, long = median(times[text] for text in texts) > _ON_ONE_TEXT, median(map(weight, texts)) >= PASSAGE
     titles = not long and not any(map(_P.sentence.search, times))

@@ -114,8 +114,6 @@ class _Habits:
     def __init__(self, rows: Sequence[_Raw], columns: Columns, space: str, declared: SourceParams) -> None:
         self.columns, self.space = columns, space  # its mapping; the scope of the source's own ids
         self.explained = declared.explanations != "ignore"
-        listed = {name for row in rows for name, part in row.fields.items() if isinstance(part, list)}
-        self.lists = listed - columns.names()
         shares = [cells.first(row.fields, columns.roles.get("accuracy", ())) for row in rows]
         # Accuracies are in percent where one is above 1: then 1 means 1 %.
         bare = [cells.number(value) or 0 for value in shares if not cells.has_percent_sign(value)]
@@ -261,7 +259,7 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
         stem, answer = blank, list(filled)
     elif filled or (answer and letters_inside(stem) == "".join(answer)):  # 以（A）为主线 tells the key
         doubts.append(("answer_in_text", f"the stem holds {letters_inside(stem)}, the key is {''.join(answer or [])}"))
-    doubts += _doubts(options, answer, stated)
+    doubts += _doubts(raw, options, answer, stated)
     read = (answer_cells.read_answer(fields.get(name), options, how) for name, how in columns.keys.items())
     if len(said := {"".join(key) for key in read if key}) > 1:
         doubts.append(("answers_disagree", f"two columns of keys say {' and '.join(sorted(said))}"))
@@ -271,12 +269,8 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
     why = habits.explained and contradiction(text.get("explanation"), stem, dict(options.pairs), keyed)
     doubts += [("explanation_disagrees", why)] if why else []
     doubts += row_texts.unusual_texts(options, habits.size, [stem, *(option for _, option in options.pairs)])
-    withdrawn = cells.string(cells.first(fields, columns.roles.get("void", ()))) or ""
-    if withdrawn.casefold() in vocabulary()["words"]["right"]:
-        doubts.append(("answer_not_read", "a column says that the question was withdrawn or deleted"))
-    lists = [part for name in habits.lists if isinstance(part := fields.get(name), list)]
-    if any("answer" in roles_of(key) for part in lists for one in part if isinstance(one, dict) for key in one):
-        doubts.append(("several_answers", "it holds several questions, each with an answer of its own"))
+    void = str(cells.first(fields, columns.roles.get("void", ()))).casefold() in vocabulary()["words"]["right"]
+    doubts += [("answer_not_read", "a column says that the question was withdrawn")] if void else []
     if answer and len(answer) > 1 and not accepted and kind in ONE_ANSWER:
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
     shared, group = cells.whole_of(fields, columns.roles.get("shared", ())), text.get("group")
@@ -361,9 +355,12 @@ def _answers(
     return answer_cells.read_answer(stated, options, encoding), None
 
 
-def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
+def _doubts(raw: _Raw, options: Options, answer: list[str] | None, stated: Any) -> Doubts:
     """Return the open points of a row. The clean stage decides whether it makes a sound question."""
     doubts = []
+    lists = [part for name, part in raw.fields.items() if isinstance(part, list) and name not in raw.columns.names()]
+    if any("answer" in roles_of(key) for part in lists for one in part if isinstance(one, dict) for key in one):
+        doubts.append(("several_answers", "it holds several questions, each with an answer of its own"))
     labels = [label for label, _ in options.pairs]
     if not run_from_a(labels):
         doubts.append(("options_not_contiguous", f"labels {' '.join(labels)}"))

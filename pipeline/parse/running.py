@@ -174,8 +174,7 @@ def _spaceless(line: Line) -> str:
         return ""
     asks = _P.asks.search(folded) or _P.letters.fullmatch(folded) or heads.number_candidate(0, folded)
     field = _P.field.match(folded) or opens_field(folded)  # Antwort, Gabarito: D
-    known = asks or field or heads.group_head(folded) or _opens(folded)
-    return "" if known else spaceless(folded)
+    return "" if asks or field or heads.group_head(folded) or _opens(folded) else spaceless(folded)
 
 
 def _apart(indices: list[int], lines: list[Line], others: list[int], edges: Mapping[int, float]) -> int:

@@ -1,6 +1,7 @@
 """The parse stage: lines and rows in, questions out, everything accounted for."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
@@ -11,10 +12,12 @@ from build_dataset.pipeline.parse.assemble import drafts_of
 from build_dataset.pipeline.parse.columns import Columns
 from build_dataset.pipeline.parse.counted import with_letters
 from build_dataset.pipeline.parse.cut import cut
-from build_dataset.pipeline.parse.heads import NumberStyle, number_candidate, stated_total
+from build_dataset.pipeline.parse.fields import opens_field
+from build_dataset.pipeline.parse.heads import NumberStyle, is_likely_key_head, number_candidate, stated_total
 from build_dataset.pipeline.parse.judge import check_gates
 from build_dataset.pipeline.parse.keylines import split_answer_lines
 from build_dataset.pipeline.parse.keys import key_of
+from build_dataset.pipeline.parse.labels import opens_option
 from build_dataset.pipeline.parse.pairing import pair_keys
 from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish, trace_of_paper
 from build_dataset.pipeline.parse.params import ParseParams
@@ -65,8 +68,7 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
 def _judged(documents: Documents, lines: pl.DataFrame, context: Context) -> tuple[list[ParsedPaper], ParseOutcome]:
     """Return all papers, with their keys applied and judged, and what became of keys and of papers that failed."""
     outcome = ParseOutcome()
-    ordered = lines.sort("document", "page", "order", maintain_order=True)
-    frames = ordered.group_by("document", maintain_order=True)
+    frames = lines.sort("document", "page", "order", maintain_order=True).group_by("document", maintain_order=True)
     tasks = [(name, frame) for (name,), frame in frames if name in documents]
     papers: list[ParsedPaper] = []
     with context.progress(len(tasks), "papers") as advance:
@@ -160,8 +162,17 @@ def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
 def _numbered_once(parts: Sequence[paper_lines.ParsedLine]) -> list[paper_lines.ParsedLine]:
     """The pieces without a heading that is nothing but the number with which the next one begins: 第3题 / 【第3题】."""
     marks = [number_candidate(index, part.text) for index, part in enumerate(parts)]
-    kept = []
+    kept = list[paper_lines.ParsedLine]()
+    asked, options = None, False  # the number of the question above, and whether its options stood
     for part, mark, after in zip_longest(parts, marks, marks[1:]):
+        options = options or opens_option(part.text)
+        if mark and options and mark.value == asked and opens_field(part.text[mark.end :]):
+            kept.append(replace(part, text=part.text[mark.end :]))  # 4.【答案】D under 4. …
+            continue
+        if mark and not opens_option(part.text):
+            asked, options = mark.value, False
+        elif is_likely_key_head(part.text):
+            asked = None
         alone = mark is not None and mark.style is NumberStyle.TITLE and mark.end >= len(part.text)
         again = mark and after and (mark.value, mark.last) == (after.value, after.last)
         if not (alone and again):

@@ -233,8 +233,7 @@ def append_run(build: Path, entry: LedgerEntry) -> None:
     build.mkdir(parents=True, exist_ok=True)
     line = json.dumps(asdict(entry), ensure_ascii=False) + "\n"
     with (build / LEDGER).open("ab+") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        stream.seek(max(size - 1, 0))
+        stream.seek(max(stream.seek(0, os.SEEK_END) - 1, 0))
         torn = stream.read(1) not in (b"", b"\n")  # killed in the middle of a line
         stream.write(b"\n" * torn + line.encode())
 

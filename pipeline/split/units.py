@@ -199,8 +199,7 @@ def round_cells(sizes: Sequence[int], keys: Sequence[tuple[str, ...]], totals: S
         for debt, (split, part) in product(owed, enumerate(rest)):
             debt[split] += part
         sums = {split: sum(debt[split] for debt in owed) for split, part in enumerate(rest) if part}
-        order = sorted(sums, key=lambda split: (-sums[split], -rest[split], -split))
-        chosen = order[: sum(rest) // everything]
+        chosen = sorted(sums, key=lambda split: (-sums[split], -rest[split], -split))[: sum(rest) // everything]
         for debt, split in product(owed, chosen):
             debt[split] -= everything
         ups.append([split in chosen if part else None for split, part in enumerate(rest)])

@@ -25,9 +25,9 @@ _ALONE = (
     (re.compile(r"(?<=^[(（])[①D](?=[)）])"), "D", "①⑩D", 0.05),
     (re.compile(r"(?<=[x×]10)[⁹°'](?=/L)"), "⁹", "⁹°'", 0.05),
 )
-"""Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop) or within a
-word (va1gus), at its end where the reader says so too (flai1, but type1), the last I of VIIa and DAI, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L); its shape, and
-least probability."""
+"""Places where of a shape one character alone can stand, its shape, and its least probability: an l before a vowel and
+more small letters (1oop), within a word (va1gus), at its end where the reader says so too (flai1, but type1); the last
+I of VIIa and DAI, α and γ before a hyphen (a-fetoprotein, y-GT), the label (D), cells in a litre (10°/L)."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
 _NEVER = re.compile(rf"(?<=HC|KC|aC|mo)I|(?<!\d)1(?=l[aeiou][a-z])|{_NO_L.pattern}")  # HCI for HCl, 1loop, DAl
 _VARIANTS = dict(zip("睪尙痺塡髙", "睾尚痹填高", strict=True))  # Of one character in one script

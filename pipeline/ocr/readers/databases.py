@@ -110,12 +110,11 @@ class SqlReader:
                     row.append(json.dumps(_P.quoted.findall(value["array"]), ensure_ascii=False))
                 elif said := value["bare"] or value["query"]:
                     row.append("" if said.upper() == "NULL" else said)
-        if broken.keys() and broken.keys() == grids.keys():
-            raise UnreadableDocument("broken", f"{'; '.join(broken.values())}; export the table as CSV")
         told += [f"{name} was left out: {why}; export it as CSV" for name, why in broken.items()]
         grids = {name: grid for name, grid in grids.items() if name not in broken}
         if not grids:
-            raise UnreadableDocument("no_rows", "the dump inserts no rows; export it with its data")
+            none = "the dump inserts no rows; export it with its data"
+            raise UnreadableDocument("broken" if broken else "no_rows", "; ".join(told) or none)
         yield from every_table(with_options(grids), frozenset(params.columns), told)
 
 
@@ -177,10 +176,9 @@ def _joined(grids: Grids, parent: str, child: str, header: str) -> list[list[str
         more, held = [columns[at] for at in kept], {one: [row[at] for at in kept] for one, row in beside.items()}
     elif not _lists_options(columns) and (marks := _marks(grids[child])):
         texts = [at for at, one in enumerate(columns) if at != foreign and not plain_header(one).endswith("id")]
-        # Beside answer, answer_explanation says why it is right or wrong, and is longer.
-        apart = {*vocabulary()["words"]["of_answer"]} - {"answer", "答案"}
-        own = [at for at in texts if not any(word in plain_header(columns[at]) for word in apart)]
-        text = max(own or texts, key=lambda at: _size(grids[child], at))
+        apart = {*vocabulary()["words"]["of_answer"]} - {"answer", "答案"}  # answer_explanation, longer than answer
+        short = [at for at in texts if not any(word in plain_header(columns[at]) for word in apart)]
+        text = max(short or texts, key=lambda at: _size(grids[child], at))
         said = group_values((row[foreign], (row[text], mark)) for row, mark in zip(options, marks, strict=True))
         more = ["choices" if "options" in names else "options"]
         held = {one: [json.dumps(told, ensure_ascii=False)] for one, told in said.items()}

@@ -134,7 +134,7 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     for key, part in value.items():
         if plain_header(key) in names and any(isinstance(item, dict | list) for item in _items(part)):
             held.append(key)
-        elif not asked and not _OF_ONE & set(roles_of(key)) and (by_id and is_asked(part) or _holds_question(part, depth)):
+        elif not (asked or _OF_ONE & {*roles_of(key)}) and ((by_id and is_asked(part)) or _holds_question(part, depth)):
             held.append(key)  # {"判断题": [{…}, {…}]}, {"The text that the questions are about …": [{…}, {…}]}
     if held and TWICE in value:
         raise ValueError(value[TWICE])  # {"questions": […], "questions": […]}
@@ -196,8 +196,7 @@ def is_asked(value: Any) -> bool:
     if not names or (names <= of_option and len(names & of_text) == 1):
         return False  # {"key": "A", "text": "甲"}
     has = {role for key, part in value.items() if not isinstance(part, bool) for role in roles_of(key)} & _OF_ONE
-    numbered = all(isinstance(value.get(number), str | int | float) for number in ("1", "2"))  # {"q": "…", "1": "甲"}
-    has |= {"options"} if numbered else set()
+    has |= {"options"} if all(isinstance(value.get(at), str | int | float) for at in "12") else set()  # {"1": "甲"}
     below = [part for part in value.values() if isinstance(part, list) and part and all(map(is_asked, part))]
     if below and not any(part for key, part in value.items() if "options" in roles_of(key)):
         return False  # a case with its questions: {"question": "A case …", "children": [{…}, {…}]}

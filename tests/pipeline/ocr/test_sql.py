@@ -115,7 +115,9 @@ def test_a_table_of_answers_names_its_question_beside_explanations_and_a_broken_
         f"REPLACE INTO question (id, question) VALUES ({at}, '第{at}例患者首选的治疗是');\n" for at in (1, 2, 3)
     )
     rows = ", ".join(
-        f"({9 * at + n}, {at}, '{one}', {int(n == at % 3)}, '因为{one}与本例不符')" for at in (1, 2, 3) for n, one in enumerate(TEXTS)
+        f"({9 * at + n}, {at}, '{one}', {int(n == at % 3)}, '因为{one}与本例不符')"
+        for at in (1, 2, 3)
+        for n, one in enumerate(TEXTS)
     )
     found = read(tmp_path, f"{text}INSERT INTO answer (id, id_question, answer, correct, answer_expl) VALUES {rows};")
     right = [[text for text, is_right in json.loads(row["options"]) if is_right] for row in found]

@@ -86,9 +86,9 @@ def briefly(text):
         (
             "一、B1型题\nA. 一\nB. 二\nC. 三\n1. 属于甲\n2. 属于乙\nA. 四\nB. 五\nC. 六\n3. 属于丙",
             [
-                "1 属于甲 ABC= dot(1.)@4-4 B1(一、B1型题) shared(ABC)",
-                "2 属于乙 ABC= dot(2.)@5-5 B1(一、B1型题) shared(ABC)",
-                "3 属于丙 ABC= dot(3.)@9-9 B1(一、B1型题) shared(ABC)",
+                "1 属于甲 ABC= dot(1.)@4-4 B1(一、B1型题) shared(ABC) shared_options()@1-3",
+                "2 属于乙 ABC= dot(2.)@5-5 B1(一、B1型题) shared(ABC) shared_options()@1-3",
+                "3 属于丙 ABC= dot(3.)@9-9 B1(一、B1型题) shared(ABC) shared_options()@6-8",
             ],
         ),
         (

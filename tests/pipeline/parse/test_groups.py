@@ -204,3 +204,20 @@ def test_a_case_in_any_wording_goes_to_its_questions_and_never_to_the_option_bef
     outcome = parse("\n".join([*asked[:2], printed, *asked[2:]]))
     assert [question.shared_stem for question in outcome.questions] == [None, None, case, case, None]
     assert outcome.questions[1].options[-1].text == "戊"
+
+
+@pytest.mark.parametrize("title", ["", "备选答案：\n", "第2组\n", "（2～3题选项）\n", "**（2～3题共用备选答案）**\n"])
+def test_options_behind_an_answer_are_those_of_the_next_items_without_any(parse, title):
+    shared = f"{title}A. 心\nB. 肝\nC. 脾\n2. 属于丁\n答案：B\n3. 属于戊\n答案：C"
+    outcome = parse(f"1. 甲的首选是\n{OPTIONS}\n答案：A\n解析：见教材。\n{shared}")
+    assert [("".join(one.answer), len(one.options)) for one in outcome.questions] == [("A", 5), ("B", 3), ("C", 3)]
+    assert outcome.questions[0].explanation == "见教材。"
+
+
+@pytest.mark.parametrize(
+    "title", ["", "题干：", "【病例】", "（二）", "2-3 ", "以下2～3题共用题干\n", "◎2～3题共用题干\n"]
+)
+def test_a_case_behind_an_item_goes_to_the_next_ones_that_rest_on_it(parse, title):
+    asked = f"2. 该患者首选的检查是\n{OPTIONS}\n3. 最可能的诊断是\n{OPTIONS}\n4. 男，30岁，咳嗽3天。首选\n{OPTIONS}"
+    outcome = parse(f"1. 甲的首选是\n{OPTIONS}\n{title}{CASE}\n{asked}")
+    assert [one.shared_stem for one in outcome.questions] == [None, CASE, CASE, None]

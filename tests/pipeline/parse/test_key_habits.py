@@ -136,3 +136,26 @@ def test_a_key_whose_explanations_follow_its_letters_needs_no_head(parse):
     outcome = parse(f"{items(*range(1, 29))}\n{key}")
     told = [(question.answer, question.explanation) for question in outcome.questions]
     assert told == [(["B"], "乙对。"), (["C"], "丙是常见的一种"), (["D"], "丁是这样的"), (["A"], "甲与此有关")] * 7
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "1 - 5：ABCDA；6 - 9：BC\nDA；1\n0：B",
+        "1-5 ABCDA 6-9 BC\nDA 10.B",
+        "1.：A 2.;B 3C4D 5.A\n6.B 7：C；8：D；9：A；1\n0：B",
+    ],
+)
+def test_entries_of_a_key_that_lines_break_are_whole(parse, key):
+    asked = "\n".join(f"{at}. 第{at}项首选的是\nA. 甲{at}\nB. 乙{at}\nC. 丙{at}\nD. 丁{at}" for at in range(1, 11))
+    assert "".join(told(parse(f"{asked}\n参考答案\n{key}"))) == "1A2B3C4D5A6B7C8D9A10B"
+
+
+@pytest.mark.parametrize("said", ["题型：单选题", "【难度】易", "（2019年真题）", "考点：心脏", "2分", "收藏 纠错"])
+def test_what_a_site_says_over_each_item_is_no_part_of_any(parse, said):
+    asked = [
+        f"{said}\n{at}. 首选{at}的是\nA. 甲{at}\nB. 乙{at}\n{at}.【答案】B\n【解析】见{at}。" for at in range(1, 9)
+    ]
+    assert [(*one.answer, one.explanation) for one in parse("\n".join(asked)).questions] == [
+        ("B", f"见{at}。") for at in range(1, 9)
+    ]

@@ -76,6 +76,21 @@ def test_a_one_in_the_place_of_chlorides_is_an_l(text, char):
     assert (alone(text, doubt) or ("1", ""))[0] == char
 
 
+@pytest.mark.parametrize(
+    ("text", "share", "char"),
+    [
+        ("（va1gus）", 0.1, "l"),
+        ("f1ail chest", 0.1, "l"),
+        ("flai1 chest", 0.8, "l"),
+        ("type1 的", 0.1, "1"),
+        ("m1 的", 0.8, "1"),
+    ],
+)
+def test_a_one_within_a_word_of_small_letters_is_an_l_and_at_its_end_where_that_is_likelier(text, share, char):
+    doubt = Doubt(text.index("1"), 1 - share, others=(("l", share),))
+    assert (alone(text, doubt) or ("1", ""))[0] == char
+
+
 @pytest.mark.parametrize(("text", "told"), [("A.维生素B{", {6: 0.5}), ("令S={x}", {}), ("集合A{x}", {})])
 def test_a_brace_behind_a_letter_that_closes_nowhere_may_be_a_lowered_digit(text, told):
     assert chances_of_marks(text, {}) == told
