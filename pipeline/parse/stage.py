@@ -111,9 +111,6 @@ def _finish(paper: ParsedPaper, document: Document, params: ParseParams, outcome
     paper.gaps = [] if "missing_number" in declared.accept else paper.gaps  # a part of a paper, as a person said
     paper.mismatches = [mismatch for mismatch in paper.mismatches if mismatch[0] not in declared.accept]
     outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
-    if columns := declared.headers():
-        told = f"names columns ({', '.join(sorted(columns))}), but it was read as a text: move the table to a file"
-        outcome.notes.append(f'[sources."{paper.document}"] {told}')
     finished = finish(paper, document, declared)
     outcome.extend(finished)
     if finished.questions and all(question.answer is None for question in finished.questions):

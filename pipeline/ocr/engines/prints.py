@@ -1,4 +1,4 @@
-"""How the reader sees printed characters, as evidence at places of which it is unsure.
+"""Printed characters as the reader sees them: evidence at places of which it is unsure.
 
 A recogniser learns rare characters from few examples, and takes 痙 for 痤 again and again. What it sees, the
 values that its last layer weighs, tells them apart better than that layer: they are compared with those of the same

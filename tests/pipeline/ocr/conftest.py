@@ -1,7 +1,5 @@
 """Small files made on the spot: PDFs with Chinese text, pictures, tables of files."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path

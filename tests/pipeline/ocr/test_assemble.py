@@ -1,7 +1,5 @@
 """Records of documents, pages, lines and rows, and what a manifest says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Small files that unfold into huge ones: archives, entities, pictures, nesting, cells."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

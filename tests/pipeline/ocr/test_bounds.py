@@ -1,7 +1,5 @@
 """Reading is limited: too much memory gives a reason, too much time ends the worker, and old limits come back."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A quick model first, the good one where that is unsure; with models made for the test."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """The gutter of a page is found where two columns of text stand, and nowhere else."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.ocr import columns

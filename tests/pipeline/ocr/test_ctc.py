@@ -1,7 +1,5 @@
 """From a recogniser's probabilities to characters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Word documents, numbered as a reader sees them."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

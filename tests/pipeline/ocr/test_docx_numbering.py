@@ -1,7 +1,5 @@
 """Labels of Word lists: where they start, what they repeat, what follows them."""
 
-from __future__ import annotations
-
 import pytest
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls

@@ -1,16 +1,12 @@
 """Tables of questions in Word documents are read like sheets."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import docx
 import pytest
-from typer.testing import CliRunner
 
 from build_dataset.pipeline.api import build, table
-from build_dataset.pipeline.cli.app import app
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers.docx_tables import DocxTableReader
 from build_dataset.pipeline.ocr.tasks import FileTask, inspect_file
@@ -95,12 +91,3 @@ def test_columns_that_are_named_in_dataset_toml_make_a_table_a_bank(tmp_path):
     questions = table(config, "parse/questions").to_dicts()
     assert [(one["stem"], one["answer"]) for one in questions] == [(row[0], ["B"]) for row in SHEET[1:]]
     assert [one["text"] for one in questions[0]["options"]] == ["肝甲", "肝乙", "肝丙"]
-
-
-@pytest.mark.slow
-def test_columns_named_for_a_text_are_refused_with_one_line(tmp_path):
-    (tmp_path / "raw").mkdir()
-    write(tmp_path / "raw" / "paper.docx", text="1. 首选肝项的是\nA. 肝甲\nB. 肝乙\n答案：B")
-    config = configured(tmp_path, '[sources."paper.docx"]\nstem = "题目"\n')
-    told = CliRunner().invoke(app, ["run", "--to", "parse", "--config", str(config)], catch_exceptions=False).output
-    assert '[sources."paper.docx"] names columns (题目), but it was read as a text' in told

@@ -1,7 +1,5 @@
 """Encodings of text files, and lines of text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which exam a document belongs to."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.ocr.assemble import Exam, exam_of, read_manifest

@@ -1,7 +1,5 @@
 """A photographed page is flattened by its lines; a flat one is left as it is."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 import pytest

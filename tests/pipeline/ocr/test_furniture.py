@@ -1,7 +1,5 @@
 """Furniture stands in one place of every page; an open booklet is two pages."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Single characters and their replacements."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """Headers of tables of questions: which row they are, how many rows, how wide, and what they are named."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Running heads, footers and page numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.ocr import assemble

@@ -1,7 +1,5 @@
 """Damaged files are read or refused with a reason; they never crash a reader."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures of every form, and damaged ones, are read or refused with a reason, recognition included."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables made to harm: one line each, bounded memory."""
 
-from __future__ import annotations
-
 import zipfile
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures of pages: what is one, how large, which way up, how white, and where a long one is parted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pictures: upright, bounded, cleaned before recognition."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import cv2

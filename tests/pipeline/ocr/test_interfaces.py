@@ -1,7 +1,5 @@
 """Readers of one page, and words of engines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

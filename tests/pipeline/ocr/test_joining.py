@@ -1,7 +1,5 @@
 """Pictures of one folder become one paper where names, sizes and times say so; what was joined or not is told."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

@@ -1,7 +1,5 @@
 """A sheet of numbers and answers alone is the key of the paper beside it, as a text is."""
 
-from __future__ import annotations
-
 import csv
 
 import openpyxl

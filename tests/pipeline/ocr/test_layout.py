@@ -1,7 +1,5 @@
 """Reading order, tabs, columns and scripts, on runs alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

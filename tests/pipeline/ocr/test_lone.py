@@ -1,7 +1,5 @@
 """Numbers that detection overlooks are found by their ink, and parted from what they are glued to."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cv2

@@ -1,7 +1,5 @@
 """Characters that a text layer loses come from the picture of their line, or stay lost and say so."""
 
-from __future__ import annotations
-
 import re
 
 import pymupdf

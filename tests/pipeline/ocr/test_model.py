@@ -1,7 +1,5 @@
 """Rectangles, lines and pages: their measures, and what is written of them and read again."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.ocr.model import PageLine, PageRead, PageRegion, Rect, TextRun, bounding_box, group_while

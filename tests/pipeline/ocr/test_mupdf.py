@@ -1,7 +1,5 @@
 """PyMuPDF as it is imported here."""
 
-from __future__ import annotations
-
 import sys
 
 from build_dataset.pipeline.ocr.mupdf import pymupdf

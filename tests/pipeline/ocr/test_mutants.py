@@ -1,7 +1,5 @@
 """Hostile PDFs of every kind are read or refused with a reason: no crash, no hang; bounds end what takes too long."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures are given to networks in the form they want, and digits are raised where their ink is."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import replace

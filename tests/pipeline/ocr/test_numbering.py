@@ -1,7 +1,5 @@
 """Numbers of Word lists in every format that exam papers use."""
 
-from __future__ import annotations
-
 import pytest
 from lxml import etree
 

@@ -1,7 +1,5 @@
 """Formulas of Word documents as text."""
 
-from __future__ import annotations
-
 import docx
 import pytest
 from docx.oxml import parse_xml

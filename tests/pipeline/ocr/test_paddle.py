@@ -1,7 +1,5 @@
 """Faults of the paddleocr engine before it reads; tests/services/test_paddleocr.py reads with it."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stored pages are keyed by all code that can change them, found by its imports, and by nothing else."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options of the ocr stage: what is promised of them, and what reading with a vision model takes."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

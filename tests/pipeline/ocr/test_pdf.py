@@ -1,7 +1,5 @@
 """PDF files: text layers, figures, tables, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

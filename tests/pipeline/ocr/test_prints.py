@@ -1,6 +1,4 @@
-"""What the reader sees of a character, beside the same characters in print."""
-
-from __future__ import annotations
+"""A character as the reader sees it, beside the same characters in print."""
 
 import numpy as np
 import pymupdf

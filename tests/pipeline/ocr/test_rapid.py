@@ -1,7 +1,5 @@
 """Models lie where they are looked for, unchanged, and run on what suits the processor."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The choice of a reader, and what is said of a file that has none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

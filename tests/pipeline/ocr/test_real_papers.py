@@ -1,7 +1,5 @@
 """Real papers, where they are at hand: text layers only, so that it stays fast."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """From pixels to lines, with engines made for the test, and once with the embedded one."""
 
-from __future__ import annotations
-
 from math import cos, radians, sin
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rules, shapes and images of a page become tables and figures; every measure is met in fine steps."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from types import SimpleNamespace
 

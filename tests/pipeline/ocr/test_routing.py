@@ -1,7 +1,5 @@
 """A page is read by its text layer where that says what is printed, by OCR otherwise, and the reason is told."""
 
-from __future__ import annotations
-
 import io
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Tables and figures on scanned pages."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw

@@ -1,7 +1,5 @@
 """Recognised words become straight lines; thresholds are met in fine steps."""
 
-from __future__ import annotations
-
 from math import atan2, cos, degrees, radians, sin, tan
 
 import pytest

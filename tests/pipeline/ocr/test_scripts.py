@@ -1,7 +1,5 @@
 """Lists of questions in programs are read as they are written out; nothing is executed or guessed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Text layers that must not be trusted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Dumps of SQL: the rows of INSERT under the names of their columns."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

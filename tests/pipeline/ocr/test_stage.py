@@ -1,7 +1,5 @@
 """The stage: every file accounted for, nothing read twice, one bad page loses nothing else."""
 
-from __future__ import annotations
-
 import json
 
 import docx

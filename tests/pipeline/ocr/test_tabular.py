@@ -1,7 +1,5 @@
 """Tables of questions: rows as they were found."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Long screenshots are read page by page, and no line is cut in two."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, strategies as st
 from PIL import Image

@@ -1,7 +1,5 @@
 """Tasks of workers: limits of a file, a second attempt at what looks damaged, pages as JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Glyphs become runs; what is faint, turned or printed twice is told by measures that are met in fine steps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pymupdf

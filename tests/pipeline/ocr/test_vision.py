@@ -1,7 +1,5 @@
 """A vision model behind an endpoint reads pages: once, with boxes or without, and what it does not answer is told."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

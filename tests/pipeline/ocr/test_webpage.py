@@ -1,7 +1,5 @@
 """Saved web pages, Markdown, and formats that are refused by name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Workbooks as people make them: nothing that a sheet shows is lost or taken for something else."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

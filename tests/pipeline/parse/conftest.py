@@ -3,8 +3,6 @@
 They do not pass a reader: test_through_pdf and tests/pipeline/ocr show what becomes of gaps before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

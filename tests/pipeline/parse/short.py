@@ -1,7 +1,5 @@
 """Papers in few words, and outcomes told in short."""
 
-from __future__ import annotations
-
 import json
 
 from build_dataset.pipeline.parse.checks import run_checks

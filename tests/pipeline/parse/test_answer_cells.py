@@ -1,7 +1,5 @@
 """Answers in cells: letters, numbers, texts, lists, several that earn the mark."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.answer_cells import (

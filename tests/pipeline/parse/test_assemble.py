@@ -1,7 +1,5 @@
 """From items to questions: where each part was read, by which rule, and what is doubted."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

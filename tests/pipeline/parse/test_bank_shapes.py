@@ -1,7 +1,5 @@
 """Shapes of real banks: the same questions are read from each, key and texts."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.columns import Unclear

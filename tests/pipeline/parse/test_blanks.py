@@ -1,7 +1,5 @@
 """Blanks to fill in, items of several numbers, and problems that are answered in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pipeline.parse.short import FOUR, items

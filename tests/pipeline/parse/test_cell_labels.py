@@ -1,7 +1,5 @@
 """Labelled options in one cell."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.labels import cut_at_labels, labelled_pairs

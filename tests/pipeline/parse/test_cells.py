@@ -1,7 +1,5 @@
 """Scalars and options in cells, in every form that banks have."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.cells import (

@@ -1,7 +1,5 @@
 """Stems that stand before the number of their blank."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.cut import share_leads

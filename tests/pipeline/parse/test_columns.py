@@ -1,7 +1,5 @@
 """Columns of options: which belong to them, which are missing, what they are called."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

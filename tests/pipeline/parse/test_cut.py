@@ -1,7 +1,5 @@
 """The role of every line of small papers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Every line of a source has an outcome: it stands in a kept, waiting or rejected item, or is known to be none."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An item is split at its marks, and its answer is read in whatever form it is told."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.fields import (

@@ -1,7 +1,5 @@
 """Papers in other languages and forms of sites: heads of keys, marks of right options and furniture are read."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.paper import finish

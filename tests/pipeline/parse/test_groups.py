@@ -1,7 +1,5 @@
 """Shared cases, shared options, items of several parts, and what is set aside."""
 
-from __future__ import annotations
-
 import pytest
 
 OPTIONS = "A. 甲\nB. 乙\nC. 丙\nD. 丁\nE. 戊"

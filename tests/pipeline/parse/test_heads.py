@@ -1,7 +1,5 @@
 """The beginning of a line: numbers in every style, heads, and how long each may be."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.heads import (

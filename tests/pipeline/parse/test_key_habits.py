@@ -1,7 +1,5 @@
 """Habits of keys in the wild: heads, lists, rows, grids, entries; what they leave open waits."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.paper import finish

@@ -1,7 +1,5 @@
 """Labels of options: one alphabet, and all signs that stand for its letters."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.labels import LABELS, are_labels, ascend, folded, labels_in, run_from_a

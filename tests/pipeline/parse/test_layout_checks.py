@@ -1,7 +1,5 @@
 """Room on a page where lines may have stood that were not read: how much of it makes a question wait."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """White space in a key or a conclusion, however much of it, takes linear time."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

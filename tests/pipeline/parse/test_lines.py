@@ -1,7 +1,5 @@
 """Lines as the parser sees them: centred ones, those in tables, their places, their script."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.lines import (

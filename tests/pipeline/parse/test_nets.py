@@ -1,7 +1,5 @@
 """Nets: faults of a whole source are cut off and told, or stop it as one doubt that a setting settles."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 

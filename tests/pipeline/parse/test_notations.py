@@ -1,7 +1,5 @@
 """Papers in other notations: their options get labels, what they mark as right is the key."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

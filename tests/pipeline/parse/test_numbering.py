@@ -1,7 +1,5 @@
 """Numbers of questions: which irregularity is likelier than which, and what the lines around a number say of it."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Question numbers in every habit; what only looks like one is left in the text."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pipeline.parse.short import FOUR, items, told

@@ -1,7 +1,5 @@
 """Papers that print answers, cases, notes and pages in odd places: no question with another's part is kept."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs of options: every label and layout; letters that are no labels."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.folding import fold

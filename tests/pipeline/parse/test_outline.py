@@ -1,7 +1,5 @@
 """A paper, cut: every line goes where its role says, and heads of keys are the key's."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle

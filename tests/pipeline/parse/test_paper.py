@@ -1,7 +1,5 @@
 """Records of a paper: questions, items set aside, gaps, and the trace of every line."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

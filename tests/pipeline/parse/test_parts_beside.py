@@ -1,7 +1,5 @@
 """Solutions, passages, flags and labels that stand beside a question or within its parts keep their place."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

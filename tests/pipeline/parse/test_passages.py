@@ -1,7 +1,5 @@
 """Long texts of a table beside its questions: joined where stems rest on them, told or stopping the table elsewhere."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

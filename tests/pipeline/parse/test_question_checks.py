@@ -1,7 +1,5 @@
 """Cross-examination: what contradicts itself, or may hold what was not found, waits with its evidence."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

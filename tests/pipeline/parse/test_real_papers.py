@@ -1,7 +1,5 @@
 """Real papers: read by the ocr stage (text layers alone), parsed, compared with their references."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Text is repaired only where one reading is left."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The property of the parser: what a paper prints, in whatever habits, is what is read."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings, strategies as st
 

@@ -1,7 +1,5 @@
 """Rows as banks really have them: what stands around a stem is no part of it, and what may be another's waits."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Rows of tabular sources: fields under every name they come with, wrong rows with a reason."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """The stage: every input ends in one place, the same tables every time, odd input does no harm."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Notations of question lists on the web: the key, its count and verdicts in places of their own."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pipeline.parse.short import told
