@@ -149,7 +149,7 @@ def test_entries_of_a_key_that_lines_break_are_whole(parse, key):
     assert "".join(told(parse(f"{asked}\n参考答案\n{key}"))) == "1A2B3C4D5A6B7C8D9A10B"
 
 
-@pytest.mark.parametrize("said", ["题型：单选题", "【难度】易", "（2019年真题）", "考点：心脏", "2分", "收藏 纠错"])
+@pytest.mark.parametrize("said", ["题型：单选题", "【难度】易", "（2019年真题）", "考点：心脏", "1.0分", "收藏 纠错"])
 def test_what_a_site_says_over_each_item_is_no_part_of_any(parse, said):
     asked = [
         f"{said}\n{at}. 首选{at}的是\nA. 甲{at}\nB. 乙{at}\n{at}.【答案】B\n【解析】见{at}。" for at in range(1, 9)
