@@ -148,7 +148,8 @@ def _field(pieces: _Pieces, size: tuple[int, int]) -> tuple[Floats, float] | Non
     slope = float(x @ (matrix @ field)) / max(float(x @ x), 1e-9)
     unlevel = np.percentile(np.abs(matrix @ field - slope * x), 98)
     before = np.percentile(np.abs(apart - slope * x), 90)
-    bent = unlevel > _FLAT * pieces.height and np.percentile(np.abs(apart - matrix @ field), 90) < _BETTER * before
+    after = np.percentile(np.abs(apart - matrix @ field), 90)
+    bent = unlevel > _FLAT * pieces.height and after < _BETTER * before
     return (field, slope) if bent or abs(slope) > _TURNED else None
 
 

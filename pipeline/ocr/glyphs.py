@@ -87,7 +87,8 @@ def _joint(text: str, match: re.Match[str]) -> str:
     before, after = text[: match.start()][-1:], text[match.end() :][:1]
     if before in tuple("（([【_") or after in tuple("）)]】_"):
         return gap.replace("\t", "  ")
-    return "\t" if sum(1.0 if char == "\u3000" else 2.0 if char == "\t" else 0.5 for char in gap) >= 1.5 else gap
+    width = sum(1.0 if char == "\u3000" else 2.0 if char == "\t" else 0.5 for char in gap)
+    return "\t" if width >= 1.5 else gap
 
 
 @cache

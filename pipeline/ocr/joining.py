@@ -96,12 +96,14 @@ def _series(name: str) -> tuple[str, str] | None:
     """Return what a picture's name has before and after its running number; None where it has none."""
     stem = unicodedata.normalize("NFKC", PurePosixPath(name).stem).lower()
     found = [*_P.running.finditer(stem)]
-    return (stem[: found[-1].start()], stem[found[-1].end() :]) if found and not _P.year.fullmatch(stem) else None
+    numbered = found and not _P.year.fullmatch(stem)
+    return (stem[: found[-1].start()], stem[found[-1].end() :]) if numbered else None
 
 
 def _number(picture: DocumentState) -> int:
     """Return the running number in a picture's name: 12 of IMG_0012 and of 第十二页."""
-    text = [*_P.running.finditer(unicodedata.normalize("NFKC", PurePosixPath(picture.name).stem).lower())][-1][0]
+    stem = unicodedata.normalize("NFKC", PurePosixPath(picture.name).stem).lower()
+    text = [*_P.running.finditer(stem)][-1][0]
     return int(re.sub(r"\D", "", text) or chinese_number(text))
 
 

@@ -124,7 +124,8 @@ def to_page(seen: dict[str, Any], reason: str, engine: str, version: str, langua
     centre = (seen["width"] / 2, seen["height"] / 2)
     runs = []
     for word in (word for word in words if not is_slanted(word, angle) and not is_across_rows(word, words)):
-        box = Rect(*replace(word, corners=tuple(rotate_point(point, -angle, centre) for point in word.corners)).box)
+        level = replace(word, corners=tuple(rotate_point(point, -angle, centre) for point in word.corners))
+        box = Rect(*level.box)
         baseline = box.y1 - _DESCENT * box.height
         unsure = tuple(one._replace(box=_part(word.text, one.at, box)) for one in word.unsure)
         runs.append(TextRun(word.text, box, baseline, _size(word, box), word.confidence, unsure=unsure))

@@ -110,9 +110,12 @@ def _fits(row: dict[str, Any], edge: str, rests: Sequence[str], texts: Sequence[
     if row["at"] == "beginnings" and _share(_P.goes_on, rests) > GOES_ON:
         return False
     told = _share(whole, rests)
-    others = [text for text in texts if edge not in (text[: len(edge)], text[-len(edge) :])] or rests
-    most = share >= ALL and _P.chinese.match(edge.strip()) is not None and told >= AS_OFTEN * _share(whole, others)
-    return most or bool(told >= row["enough"])
+    if told >= row["enough"]:
+        return True
+    if share < ALL or not _P.chinese.match(edge.strip()):
+        return False
+    others = [text for text in texts if edge not in (text[: len(edge)], text[-len(edge) :])]
+    return told >= AS_OFTEN * _share(whole, others or rests)
 
 
 def _share(form: re.Pattern[str], texts: Sequence[str]) -> float:

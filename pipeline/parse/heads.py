@@ -107,7 +107,8 @@ def split_heads(text: str) -> list[str]:
 def is_section_head(text: str) -> bool:
     """Return whether a line opens a section."""
     bare = text.strip()
-    short = len(bare) <= 24 or re.search(r"^\w{2,9}\s(?:\d{1,2}|[A-Z]{1,4})\b.{0,60}$|[题題]|共\s*\d+", bare, re.I)
+    named = r"^\w{2,9}\s(?:\d{1,2}|[A-Z]{1,4})\b.{0,60}$|[题題]|共\s*\d+"
+    short = len(bare) <= 24 or re.search(named, bare, re.I)
     return bool(short) and any(form.match(bare) for form in _SECTIONS)
 
 

@@ -81,7 +81,8 @@ def use_of(
         return None  # a category, an instruction
     checked = [(ask(row), text) for row, text in filled[:: max(1, len(filled) // _CHECKED)]]
     rests = [_rest(asked, text) for asked, text in checked]
-    held = _gain(rests, [f"{asked.stem}\n{asked.case}" for asked, _ in checked])
+    known = [f"{asked.stem}\n{asked.case}" for asked, _ in checked]
+    held = _gain(rests, known)
     few = len({*rests}) < max(3, 0.05 * len(rests))
     if held >= _DERIVED or few or median(map(weight, rests)) < min(least, SENTENCE):
         return Use.COPY

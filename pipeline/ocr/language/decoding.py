@@ -287,7 +287,8 @@ def _row(draft: WordDraft, at: int, gain: Values) -> list[float]:
 
 def probabilities(rows: Values, weights: NDArray[np.float64] = _WEIGHTS) -> NDArray[np.float64]:
     """Return the probability that each character is right, by its features; ``weights``: of others, of ideographs."""
-    return np.asarray(1 / (1 + np.exp(-(rows[:, 1:] * weights[rows[:, 0].astype(np.intp)]).sum(axis=1))))
+    told = (rows[:, 1:] * weights[rows[:, 0].astype(np.intp)]).sum(axis=1)
+    return np.asarray(1 / (1 + np.exp(-told)))
 
 
 def _unsure_characters(
